@@ -142,7 +142,7 @@ class Checkup:
             target = self.target
             if target is None and not is_in_failed_backward and sweep is not None and sweep.target:
                 target = self.recording.find_target_row_unless_found_from_source(sweep)
-            explanation: Explanation = self.recording.explain_source(target, source)
+            explanation = self.recording.explain_source(target, source)
         else:
             explanation = Explanation("connected", fill("{x} has a gradient.", x=source_name), "")
         if explanation.name:
@@ -203,7 +203,7 @@ class Checkup:
         ]
         if not suspicions or SUSPICION_BY_KIND[explanation.kind] not in ("", suspicions[0].cause):
             return explanation
-        replacement: Explanation = suspicions[0].add_side_breaks(suspicions[1:])
+        replacement = suspicions[0].add_side_breaks(suspicions[1:])
         replacement.numbers = explanation.numbers
         replacement._tape = explanation._tape
         replacement.connected = explanation.connected

@@ -227,7 +227,7 @@ def run_program(program: RunnableProgram, blocks: Sequence[FrameworkBlock]) -> P
     Returns:
         The blocks that are worth reporting, and the error that ended the program.
     """
-    error: BaseException | None = None
+    error = None
 
     def finish_recordings(program_error: BaseException | None) -> None:
         nonlocal error

@@ -122,7 +122,7 @@ def check_pyodide_folder_is_complete(pyodide_folder: Path, packages: Lock) -> No
     needed_files = list(CORE_FILES)
     if (pyodide_folder / CORE_FILES[0]).is_file():
         needed_files.append(_find_loader_file_name(pyodide_folder, ""))
-    missing: list[str] = []
+    missing = []
     for name in _list_names_with_dependencies(packages, ["numpy", *KERNEL_PACKAGES]):
         if name in packages:
             needed_files.append(packages[name]["file_name"])

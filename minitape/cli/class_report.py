@@ -174,7 +174,7 @@ def format_class_csv(figures: ClassFigures, hand_ins: Sequence[HandIn]) -> str:
         for lesson, names in figures.exercises_by_lesson.items():
             for name in names:
                 record = hand_in.records.get(name)
-                row: list[object] = [hand_in.learner, lesson, name, int(record is not None and record.is_solved)]
+                row = [hand_in.learner, lesson, name, int(record is not None and record.is_solved)]
                 if record is not None:
                     row += [record.tries, record.right_at, record.seconds, " | ".join(record.wrong_answers)]
                 row += [None] * (len(CSV_COLUMNS) - len(row))

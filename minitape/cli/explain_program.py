@@ -97,7 +97,7 @@ def run_and_explain_program(
             program=path.name,
         )
     frameworks = _import_installed_bridges(frameworks)
-    shown_pages: list[ModelPage] = []
+    shown_pages = []
 
     def show_page(page: ModelPage) -> None:
         shown_pages.append(page)

@@ -177,8 +177,8 @@ def copy_missing_lessons(
         OSError: If `target_folder` is not writable.
     """
     lessons_folder = find_lessons_folder(language)
-    copied_names: list[str] = []
-    kept_names: list[str] = []
+    copied_names = []
+    kept_names = []
     new_names = map_names_to_titles(lessons_folder, target_folder) if is_named_by_title else {}
     for path in _iter_lesson_files(lessons_folder):
         name = path.relative_to(lessons_folder)

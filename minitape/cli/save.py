@@ -98,7 +98,7 @@ def execute_notebook(notebook: Notebook, folder: Path, cell_timeout: float, note
         click.ClickException: If a cell fails, takes too long, or terminates the kernel.
     """
     sources = [cell.source for cell in notebook.cells]
-    started_cells: list[int] = []
+    started_cells = []
     was_interrupted = threading.Event()
 
     def on_cell_execute(cell: Cell, cell_index: int) -> None:

@@ -75,7 +75,7 @@ def _exchange_sites(target_folder: Path, scratch_folder: Path, old_names: set[st
     moves += [(scratch_folder / "new" / name, target_folder / name) for name in sorted(new_names)]
     # The manifest first lists the files of both sites, in case the process is killed during the exchange.
     _write_manifest(target_folder, old_names | new_names)
-    done_moves: list[tuple[Path, Path]] = []
+    done_moves = []
     try:
         for source, destination in moves:
             os.rename(source, destination)

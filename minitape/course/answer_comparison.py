@@ -232,7 +232,7 @@ def sort_distinct_parts(answer: Answer) -> Answer:
     answer = to_numpy_value(answer)
     if not isinstance(answer, (list, tuple, set, range, np.ndarray)):
         return answer
-    parts: list[Answer] = []
+    parts = []
     for part in map(to_numpy_value, answer):
         value = part.item() if isinstance(part, (np.generic, np.ndarray)) and part.shape == () else part
         parts += [] if value in parts else [value]

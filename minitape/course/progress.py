@@ -92,7 +92,7 @@ def _build_empty_progress() -> Progress:
 def _read_progress_file(file: Path) -> Progress:
     """Read a progress file. Raise OSError if it cannot be read, and ValueError if it does not contain progress."""
     try:
-        progress_data: JsonValue = read_json(file)
+        progress_data = read_json(file)
     except FileNotFoundError:
         return _build_empty_progress()
     if not is_progress(progress_data):

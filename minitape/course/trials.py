@@ -113,7 +113,7 @@ def run_trials_until_failure(answer_name: str, answer: Answer, trials: Sequence[
     Returns:
         The outcomes.
     """
-    outcomes: list[TrialOutcome] = []
+    outcomes = []
     rules = next((namespace["RULES"] for namespace in _iter_method_globals(answer) if "RULES" in namespace), None)
     for trial in trials:
         trial_names = {answer_name: answer, "math": math}

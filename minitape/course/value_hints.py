@@ -65,7 +65,7 @@ def _collect_number_facts(program: str) -> list[NumberFact]:
 
     names: NamedValues = {}
     exec(program, {"tf": minitape}, names)
-    values: list[NumberFact] = []
+    values = []
     for name, value in names.items():
         with suppress(TypeError, ValueError):  # The value has several numbers, or is not a number.
             values.append(NumberFact(float(value), "value", {"name": name}))

@@ -207,7 +207,7 @@ def _run_and_write_control_flow_row(
         leading_inputs: The first inputs of the row. The tensors that the bodies capture are added to the inputs.
         bodies: The concrete functions of the branches, or of the condition and the body.
     """
-    first_inputs: list[int] = []
+    first_inputs = []
     inputs = [*leading_inputs]
     for body in bodies:
         first_inputs.append(len(inputs))

@@ -481,7 +481,7 @@ class Figure:
 
     def _draw_edges(self) -> Iterator[str]:
         """Yield the edges into each node, with a cross on edges that no gradient passes, and the abbreviated edges."""
-        abbreviated_edges: list[str] = []
+        abbreviated_edges = []
         for index, node in enumerate(self.nodes):
             row = node.row
             if row is None or not node.inputs:

@@ -216,7 +216,7 @@ def _add_reasons_and_blame_to_first_sources(
         return
     limit = max(1, min(MAX_EXPLAINED, MAX_EXPLAINED_ROWS // max(1, row_count)))
     sources = [source for source, _ in unexplained[:limit]]
-    explanations: list[Object] = []
+    explanations = []
     with suppress(Exception):  # A failed explanation must not prevent the picture.
         # One call for all sources reads the recording only once.
         explanations = tape.explain(targets[0] if len(targets) == 1 else targets, sources)

@@ -207,7 +207,7 @@ def find_or_create_cluster(root: Cluster, figure: Figure, row: RowFields) -> Clu
         figure: The figure that is drawn.
         row: The row.
     """
-    path: list[tuple[str, str]] = []
+    path = []
     tapes = figure.snapshot["tapes"]
     if len(tapes) > 1:
         # No tape follows a constant, but it belongs where it was made.

@@ -94,7 +94,7 @@ def find_layer_members(snapshot: Snapshot, depth: int) -> RowsByRow:
         must_stay = row["cut"] or row["row"] in visible_rows or row["by"] is not None or not row["scope"]
         return (row["row"],) if must_stay else (None, *row["scope"][:depth], *row["tapes"], row["status"])
 
-    members: RowsByRow = {}
+    members = {}
     for key, layer_operations in groupby(operations, find_fold_key):
         if key[0] is not None:
             continue

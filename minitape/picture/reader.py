@@ -129,7 +129,7 @@ class TapeReader(Reader):
 
     def _build_rows_from_columns(self, record: Record, columns: Columns) -> PictureRows:
         """Return the rows in the given columns of the recording, which begin at row ``row_count``."""
-        rows: PictureRows = []
+        rows = []
         tapes_by_row = self.tapes_by_row
         watchers_by_row = self._watchers_by_row
         context = None

@@ -105,7 +105,7 @@ def rerun_operation(record: Record, row: int, input_arrays: list[Array]) -> tupl
         largest = max(input_arrays, key=np.size)
         return (select_form_for_kind(record.read_integer_cells(row)[0], largest).forward(*input_arrays),)
     try:
-        outputs: Array = primitive.forward(*input_arrays, **call.attrs)
+        outputs = primitive.forward(*input_arrays, **call.attrs)
     except Exception:  # The original operation raised no error, so a failed rerun is not the program's fault.
         return ()
     return outputs if type(outputs) is tuple else (outputs,)

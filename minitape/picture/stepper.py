@@ -21,7 +21,6 @@ from ..engine.backward.targets_and_sources import (
 )
 from ..engine.record.array_spec import ArraySpec
 from ..engine.record.kept_arrays import find_positions_read_by_rules
-from ..engine.record.record import Record
 from ..engine.table.primitives.elementwise import FIRST_CODE, select_form_for_kind
 from ..engine.values.errors import OpError
 from ..recording.graph_nodes import find_operation_and_inputs
@@ -68,7 +67,7 @@ def build_tape_stepper(
         The stepper before its first step, or None if there was no gradient call, or if the sweep cannot be repeated
         because arrays were released.
     """
-    record: Record | None = tape.record
+    record = tape.record
     if target is None and tape.last_request is not None:
         target = tape.last_request.targets
         sources = tape.last_request.sources

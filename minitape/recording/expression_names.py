@@ -63,7 +63,7 @@ def read_expression_names(code: CodeType, offset: int) -> ExpressionNames | None
     Returns:
         The names, or None if the text is unknown or the instruction is neither an operator nor a call.
     """
-    span: Span = next(islice(code.co_positions(), offset // 2, None), (None,) * 4)
+    span = next(islice(code.co_positions(), offset // 2, None), (None,) * 4)
     program = _read_program_expressions(code.co_filename)
     # If calls are chained over several lines, Python reports only the end of each call.
     return program.names_by_span.get(span) or program.calls_by_end.get((span[1], span[3]))

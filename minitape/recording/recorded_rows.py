@@ -303,7 +303,7 @@ class BackwardPass:
         self.target = list(target)
         self.function_name = ""
         self.tape: Any = None
-        self.site: Site = NOWHERE
+        self.site = NOWHERE
         self.call_stack: CallStack = []
         self.row_count = 0
         self.keeps_graph = False

@@ -119,7 +119,7 @@ def _write_loop_source(rows: np.ndarray, stretch: Stretch) -> list[str]:
     Each iteration passes values to the next one through variables. All other values are read from the array.
     """
     first_row, period, turns = stretch
-    initial_values: dict[str, str] = {}
+    initial_values = {}
     body = []
     carried_values = {}
     for offset in range(period):

@@ -15,7 +15,7 @@ from ..engine.table.float_warnings import ignore_fp_errors
 from ..engine.table.primitives import Primitive
 from ..engine.table.primitives.elementwise import select_form_for_kind
 from ..engine.tensor.tensor import EagerTensor, wrap_array
-from ..engine.types import Array, Function, Object
+from ..engine.types import Function, Object
 
 
 def apply(plain: Function) -> Function:
@@ -34,7 +34,7 @@ def apply(plain: Function) -> Function:
 
     def apply(primitive: Primitive, inputs: Object, attrs: Object, frame: Object = None) -> Object:
         record = state.record
-        arrays: list[Array] = []
+        arrays = []
         result: Object
         tensors: tuple[EagerTensor, ...]
         for tensor in inputs:

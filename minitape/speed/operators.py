@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from ..engine.record.record import Record
-    from ..engine.types import Array, Function, Object
+    from ..engine.types import Array, Function
 
 # In the template, ``a`` and ``b`` are the arguments. ``x`` and ``y`` are the operands' arrays, in the formula's order.
 # The placeholders are, in order:
@@ -271,7 +271,7 @@ def build_operation_function(
         texts["convert_other"] = ""
     texts["row"] = row = _ROW.format(**texts)
     texts["number_row"] = row if sign_function is None else row.replace("ignore_fp_errors().run(", "run_number(")
-    namespace: dict[str, Object] = {
+    namespace = {
         "general": general,
         "primitive": primitive,
         "forward": ForwardFunctions(primitive.code),

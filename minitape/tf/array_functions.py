@@ -314,7 +314,7 @@ def _convert_list_to_one_dtype(values: Value, function_name: str) -> Tensors:
         return [tensor[i] for i in range(len(tensor))]
     values = list(values)
     dtype = next((value.dtype for value in values if is_tensor_like(value)), None)
-    tensors: Tensors = []
+    tensors = []
     for value in values:
         tensors.append(to_tensor(value, dtype))
         dtype = dtype or tensors[0].dtype

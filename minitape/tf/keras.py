@@ -86,7 +86,7 @@ class KerasVariable(TensorOperators):
         self.name = name
         self.path = "/".join((*state.scope, name))
         self.trainable = trainable
-        self.dtype: str = self.value.dtype.name
+        self.dtype = self.value.dtype.name
 
     @property
     def shape(self) -> TensorShape:
@@ -278,7 +278,7 @@ class Layer:
         self.name = name or _create_unique_name(self)
         self.trainable = trainable
         self.built = False
-        self.dtype: str = dtypes.as_dtype(dtype or "float32").name
+        self.dtype = dtypes.as_dtype(dtype or "float32").name
         store_creation_stack(self)
 
     def _open_name_scope(self) -> TemporaryAttributes:

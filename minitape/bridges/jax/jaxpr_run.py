@@ -21,7 +21,7 @@ from jax.extend.core import Literal
 from ...engine.record.interrupt_safe import make_interrupt_safe
 from ...engine.record.user_frames import is_minitape_or_library_file
 from ...engine.types import Scope
-from ...recording.sites import NOWHERE, Site, find_user_site
+from ...recording.sites import NOWHERE, find_user_site
 from ..framework_patches import FrameworkPatches
 from ..recording import ROW_LIMIT
 from .row_log import (
@@ -62,8 +62,8 @@ class JaxprRunner:
     def __init__(self, log: JaxLog) -> None:
         """Create a runner that writes to a log."""
         self.log = log
-        self.failed_site: Site = NOWHERE
-        self.site: Site = NOWHERE
+        self.failed_site = NOWHERE
+        self.site = NOWHERE
         self.library_depth = 0
         cls = type(self)  # Bound methods would keep the runner and its log until the garbage collector runs.
         self.openers: dict = {

@@ -107,7 +107,7 @@ class JaxRecording(FrameworkRecording):
         self.value: Any = None
         self.gradient: Any = None
         self.error: Exception | None = None
-        self.stop_site: Site = NOWHERE
+        self.stop_site = NOWHERE
         self.recorded_call = RecordedCall()
         self.argument_leaves: list[JaxLeaf] = []
         self.target_row: int | None = None
@@ -448,7 +448,7 @@ def _add_argument_leaves(
     recording: JaxRecording, function: Any, args: tuple, argument_indices: tuple[int, ...]
 ) -> JaxVariables:
     """Add rows for the argument leaves. A leaf that is not a number, such as a string, has no row."""
-    variables: JaxVariables = []
+    variables = []
     for index, (argument, names) in enumerate(zip(args, list_leaf_names_by_argument(function, args), strict=True)):
         for leaf, name in zip(tree_leaves(argument), names, strict=True):
             if not hasattr(leaf, "dtype") and not isinstance(leaf, NUMBER_TYPES):

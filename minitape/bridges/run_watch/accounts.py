@@ -345,7 +345,7 @@ class RunAccounts:
         self.lost_registrations: Counter[tuple[Site, str]] = Counter()
         self.optimizer_sites: list[Site] = []
         self.anomaly: Anomaly | None = None
-        self.paused_at: Site = NOWHERE
+        self.paused_at = NOWHERE
         self.last_finite_pass = 0
         self.route_numbers: dict[Route, int] = {}
         self.gradient_calls = 0
@@ -407,7 +407,7 @@ class RunAccounts:
             change: The change.
         """
         # Many accounts share one tuple, so extend each tuple only once.
-        extended: dict[int, tuple[GradientChange, ...]] = {}
+        extended = {}
         for account in accounts:
             if account.pending and change not in account.changes:
                 key = id(account.changes)

@@ -161,7 +161,7 @@ class RunReport:
 
     def __str__(self) -> str:
         """Return the report as text. If the report explains a raised error, the text contains only that explanation."""
-        paragraphs: list[str] = []
+        paragraphs = []
         if self.raised:
             paragraphs.append(str(self.raised))
         else:

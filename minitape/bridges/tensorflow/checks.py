@@ -508,7 +508,7 @@ def find_operation_without_derivative(question: TensorFlowQuestion) -> OptionalF
     """
     if not question.used_source_rows:
         return None
-    row: int | None = None
+    row = None
     if question.sweep is None:
         path_ops = ((path_row, question.rows[path_row].extra.op or "Identity") for path_row, _ in question.path)
         row = next((path_row for path_row, op in path_ops if find_missing_gradient_cause(op)), None)
@@ -571,7 +571,7 @@ def find_cause_in_function_call(question: TensorFlowQuestion, call_row: int) -> 
     if replay is None or recorded_row.output >= len(replay.results):
         return None
     inner_recording, target = replay.recording, replay.results[recorded_row.output]
-    finding: OptionalFinding = None
+    finding = None
     variables = recording.log.tensor_rows.variables_by_handle
     input_tensors = [rows[item].extra.tensor_or_handle for item in recorded_row.inputs if item in dependent_rows]
     for inner_source in (variables.get(id(item), item) for item in input_tensors):

@@ -37,7 +37,7 @@ def find_numpy_use_of_result(result_site: Site) -> Site | None:
     modules = {name for name, module in program.imported_modules.items() if module.partition(".")[0] in NUMPY_PACKAGES}
     if not modules:
         return None
-    prediction_names: dict[FunctionNode | None, str] = {}
+    prediction_names = {}
     if start_statement.find_call("fit", "train_on_batch"):
         prediction_names = map_losses_to_prediction_names(program, start_statement)
     loss_statements = [

@@ -117,7 +117,7 @@ class SweepWatcher:
         """Return the rows and tensors of the target's ancestors for which a sweep can compute adjoints."""
         # TensorFlow raises an error for a target that is not a tensor.
         pending = [self.log.tensor_rows.find_or_add_row(target) for target in targets if hasattr(target, "dtype")]
-        ancestors: set[int] = set()
+        ancestors = set()
         while pending:
             row = pending.pop()
             if row not in ancestors:

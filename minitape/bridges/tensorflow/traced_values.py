@@ -12,7 +12,7 @@ import tensorflow as tf
 
 from ...explain.explanation import OptionalExplanation, explain_cause
 from ...explain.reasons.program_text import list_binding_sites, list_statements_of_code, unparse
-from ...recording.sites import NOWHERE, Site, find_user_site
+from ...recording.sites import NOWHERE, find_user_site
 from ..framework_adapter import list_named_program_objects
 from ..outside_values import (
     OutsideData,
@@ -50,8 +50,8 @@ class TraceState:
         self.values: OutsideData = {}
         self.trace_count = self.call_count = self.stale_call = 0
         self.stale_key: tuple[Any, str] | None = None
-        self.stale_site: Site = NOWHERE
-        self.first_site: Site = find_user_site()
+        self.stale_site = NOWHERE
+        self.first_site = find_user_site()
         self.draws = TracedDraws()
         self.values_before: OutsideData | None = None
         self.counted_key: tuple[Any, str] | None = None

@@ -28,7 +28,6 @@ from .function_graphs import TAPES_ATTRIBUTE
 from .guard import SafeWriter
 from .kept_tensors import FunctionCall
 from .operation_log import changes_variable
-from .row_log import TensorFlowLog
 from .sweep_watcher import SweepWatcher, register_gradient_function_for_sweeps
 from .traced_values import compare_values_with_trace_after_call, store_values_before_call
 
@@ -54,7 +53,7 @@ class TensorFlowWatcher(Watcher):
         """Prepare to watch a program. `start_watching` begins the watch."""
         self.recording = recording
         self.open_functions = open_functions
-        self.log: TensorFlowLog = recording.log
+        self.log = recording.log
         self.writer = SafeWriter(recording)
         self.sweep_watcher = SweepWatcher(self.writer)
         self._custom_call_count = 0

@@ -43,7 +43,7 @@ class TorchGraph:
         self.target_rows: list[int] = []
         self.function_name = ""
         self.keeps_graph = False
-        self.site: Site = NOWHERE
+        self.site = NOWHERE
         self.is_running = False
         self._rows_by_node: dict[Any, dict[int, int]] = {}  # The inner keys are the numbers of a node's outputs.
         self._hook_handles: list[RemovableHandle] = []

@@ -31,7 +31,7 @@ def map_sharded_ids_to_gathered_parameters(root_modules: Iterable[nn.Module]) ->
     Returns:
         The parameters, keyed by the ``id`` of the ``DTensor`` that each of them was gathered from.
     """
-    unsharded_parameters: dict[int, Tensor] = {}
+    unsharded_parameters = {}
     for root_module in root_modules:
         for module in root_module.modules():
             find_state = getattr(module, "_get_fsdp_state", None)

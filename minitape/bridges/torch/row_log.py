@@ -359,7 +359,7 @@ class TorchLog:
         has_tracked_input = self.recording.is_any_tracked(input_rows)
         name = op.strip("_") or op
         label = LABELS.get(name, name)
-        rows: list[int] = []
+        rows = []
         nodes = [find_autograd_node(tensor) for tensor in outputs]
         for number, (tensor, node) in enumerate(zip(outputs, nodes, strict=True)):
             # PyTorch reports that a view created under no_grad requires gradients, although the view has no history.

@@ -532,7 +532,7 @@ def list_tensors_in_arguments(arguments: Iterable[Any]) -> Tensors:
     >>> [t.item() for t in list_tensors_in_arguments([torch.tensor(1), [torch.tensor(2), "a"], {"b": torch.tensor(3)}])]
     [1, 2, 3]
     """
-    tensors: Tensors = []
+    tensors = []
     for value in arguments.values() if isinstance(arguments, dict) else arguments:
         if isinstance(value, Tensor):
             tensors.append(value)

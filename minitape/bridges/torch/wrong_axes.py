@@ -20,7 +20,7 @@ def check_selection_along_batch_axis(run: CheckedRun) -> Suspicions:
     Args:
         run: The run to check.
     """
-    makers: dict[int, RecordedRow] = {}  # For each sequence, the call of the layer that made it.
+    makers = {}  # For each sequence, the call of the layer that made it.
     for row in run.rows:
         given = next((index for index in row.inputs if index in makers), row.index)
         sizes = run.rows[given].shape

@@ -70,7 +70,7 @@ def compute_gradients(
 
     # The sweep ends at the rows of the sources. A variable has a row for each of its states.
     rows: Sequence[int]
-    rows_by_source: list[Sequence[int]] = []
+    rows_by_source = []
     source_rows: set[int] = set()
     for source in sources:
         if type(source) is EagerTensor and source._record is record:
@@ -162,7 +162,7 @@ def sweep_to_sources(
     #    expensive: for calls and large arrays, or if the sweep would append rows for these shares to this recording.
     #    (In that last case, the tape that records the sweep is a second entry of `tape_entries`.)
     # 3. If these shares are cheap, finding the constants would take longer. No row is marked, and all rows matter.
-    reachable: bytearray | None = None
+    reachable = None
     if not _is_every_watched_row_a_source(tape, record, seeds, source_rows):
         reachable = mark_reachable_rows(tape, source_rows)
     elif record.has_calls or record.has_large_arrays or (is_recorded and len(record.tape_entries) > 1):

@@ -30,7 +30,7 @@ from ..record.thread_state import state
 from ..table.primitives import TABLE
 from ..tensor.conversion import convert_to_tensor
 from ..tensor.tensor import Tensor
-from ..types import ExitProperty, Structure, TargetOrSource, TargetsOrSources
+from ..types import ExitProperty, Structure, TargetOrSource
 from ..values.nest import flatten, pack_sequence_as
 
 
@@ -85,7 +85,7 @@ class ForwardAccumulator:
         Raises:
             ValueError: If a primal occurs twice, or the tangents do not match the primals.
         """
-        self._primals: TargetsOrSources = flatten(primals)
+        self._primals = flatten(primals)
         self._tape = ForwardTape(self)
         self._outer_tapes: list[GradientTape] = []  # The tapes that were open when the block began.
         if len({id(primal) for primal in self._primals}) != len(self._primals):

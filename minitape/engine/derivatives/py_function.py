@@ -140,7 +140,7 @@ def run_python_function(
         OpError: If the function raises an exception or returns too few values.
     """
     arguments = [wrap_array_with_origin(input_tensor.array) for input_tensor in inputs]
-    tape: GradientTape | None = None
+    tape = None
     with suspend_recording():
         try:
             if not needs_gradient:

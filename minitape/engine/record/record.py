@@ -466,7 +466,7 @@ class Record(RowTable):
         self.numbers = self.variables = self.leaf_rows = _NO_DICT
         self.events = ()
         self.frame = None
-        released_records: list[Record] = []
+        released_records = []
         if self.next > MAX_SKELETON_ROWS:
             released_records.append(self)
         else:

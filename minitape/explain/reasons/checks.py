@@ -135,7 +135,7 @@ def find_side_breaks(question: Question, known_findings: list[Finding]) -> list[
     reached_from_source = question.find_descendants(question.used_source_rows, open_only=True)
     repaired_rows = {finding.row for finding in known_findings if finding.row is not None}
     open_to_target = question.find_ancestors(question.target_rows, open_only=True, repaired_rows=repaired_rows)
-    findings: list[Finding] = []
+    findings = []
     for row in sorted(open_to_target):
         for edge in question.rows[row].edges:
             if not edge.cause or edge.input_row not in reached_from_source:
@@ -206,7 +206,7 @@ def find_escapes_beside_open_path(question: Question, known_findings: list[Findi
     """
     reached_from_source = question.find_descendants(question.used_source_rows, open_only=True)
     reported = {finding.site for finding in known_findings}
-    findings: list[Finding] = []
+    findings = []
     for escape in question.escapes:
         statement = find_statement(escape.site)
         if escape.row not in reached_from_source or escape.site in reported or escape.method in BRANCH_METHODS:
@@ -468,7 +468,7 @@ def find_leaf_replacing_source(question: Question) -> OptionalFinding:
 
 def _list_assignments_up_to_first_outside_setup(call_stack: CallStack) -> list[tuple[Statement, Site]]:
     """Return the assignments on a call stack, innermost first, up to the first one outside a set-up method."""
-    statements: list[tuple[Statement, Site]] = []
+    statements = []
     for site in reversed(call_stack):
         statement = find_statement(site)
         if not statement.bound_names:

@@ -185,7 +185,7 @@ class AccessPaths:
         searched_ids = set[int]()
         remaining = MAX_OBJECTS
         for _ in range(MAX_DEPTH):
-            next_level: list[tuple[str, Any]] = []
+            next_level = []
             for path, value in level:
                 handle = to_handle_for_comparison(value)
                 self._found.setdefault(id(handle), (path, handle))

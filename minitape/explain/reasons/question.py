@@ -431,7 +431,7 @@ def list_distinct_breaks(path: Iterable[PathStep]) -> list[PathStep]:
     Args:
         path: The steps of the path, from the source to the target. Steps without a break may be left out.
     """
-    breaks: list[PathStep] = []
+    breaks = []
     previous = PathStep(-1, InputEdge(-1))
     for step in path:
         is_next = step.edge.input_row == previous.row

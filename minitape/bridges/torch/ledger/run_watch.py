@@ -157,7 +157,7 @@ class TorchRunWatch:
         self._steps_without_new_route = self._known_route_count = 0
         self._input_keys = set[int]()  # The keys of the inputs whose derivatives the program requests.
         self._late_losses: list[tuple[Tensor, float | None, Site, int]] = []
-        self._last_pause: Site = NOWHERE
+        self._last_pause = NOWHERE
         self._optimizer_stack: CallStack = []  # The lines that were running when the last optimizer was created.
 
     # -- the block ---------------------------------------------------------------------------------
@@ -652,7 +652,7 @@ class TorchRunWatch:
         """
         number, has_new_gradient, used = followed.account.number, False, list[TensorAccount]()
         # Accounts that share the same tuples also take the same route.
-        route_numbers: dict[tuple[int, int, bool], int] = {}
+        route_numbers = {}
         for account in followed.tensor_accounts:
             gradient = account.gradient
             account.record_gradient_changes_by_program(self.accounts)
