@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from ..common.translation import format_error
 from ..engine.record.user_frames import is_minitape_or_library_file
+from ..engine.types import TextsByName
 from ..explain.explanation import OptionalExplanation, explain_cause
 from ..recording.sites import NOWHERE, Site
 
@@ -88,7 +89,7 @@ def find_error_site(error: BaseException) -> ErrorSite:
     return ErrorSite()
 
 
-def find_cause_variant_and_fields_by_message(framework: str, error: BaseException) -> tuple[str, str, dict[str, str]]:
+def find_cause_variant_and_fields_by_message(framework: str, error: BaseException) -> tuple[str, str, TextsByName]:
     """Look up the message of an error in the table of known errors.
 
     Args:

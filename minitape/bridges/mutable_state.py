@@ -4,7 +4,6 @@ import inspect
 import random
 import sys
 from collections import deque
-from collections.abc import Callable
 from copy import copy
 from functools import partial
 from typing import Any
@@ -12,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from ..engine.record.user_frames import is_minitape_or_library_file
+from ..engine.types import Action
 from .outside_values import iter_function_and_callees, read_outside_values
 
 
-def save_state_and_build_restorer(function: Any, *args: Any) -> Callable[[], None]:
+def save_state_and_build_restorer(function: Any, *args: Any) -> Action:
     """Save the objects that a function may change, and return a function that restores them.
 
     These are the attributes of the program's objects, as well as any lists, dictionaries and deques that the function

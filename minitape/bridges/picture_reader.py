@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -39,7 +39,7 @@ from ..recording.variable_names import iter_public_names_and_values, use_namespa
 from .framework_adapter import RowNumber
 
 if TYPE_CHECKING:
-    from ..engine.types import Namespaces
+    from ..engine.types import NamesByRow, Namespaces
     from .checkup import FrameworkRecording
     from .recording import RecordedRow, Recording
 
@@ -260,7 +260,7 @@ def _add_reasons_to_result(recording: Recording, result: ResultFields, sweep: Ba
                 )
 
 
-def _find_display_name(recording: Recording, row: int, names_by_row: Mapping[int, str]) -> str | None:
+def _find_display_name(recording: Recording, row: int, names_by_row: NamesByRow) -> str | None:
     """Return the short name that a picture shows for a row, or None if the row has no name."""
     if not 0 <= row < len(recording.rows):
         return None
@@ -270,9 +270,7 @@ def _find_display_name(recording: Recording, row: int, names_by_row: Mapping[int
     return None if name is None else shorten_name(name)
 
 
-def _build_source_fields(
-    recording: Recording, row: int, gradient: Any, names_by_row: Mapping[int, str]
-) -> SourceFields:
+def _build_source_fields(recording: Recording, row: int, gradient: Any, names_by_row: NamesByRow) -> SourceFields:
     updated_value = _find_value_after_optimizer_step(recording, row)
     return {
         "name": _find_display_name(recording, row, names_by_row),
@@ -452,9 +450,9 @@ class RecordingReader(Reader):
         trained_source = map_rows_to_trained_sources(self.recording).get(recorded_row.index)
         return trained_source and trained_source.name
 
-    def map_rows_to_python_names(self) -> dict[int, str]:
+    def map_rows_to_python_names(self) -> NamesByRow:
         """Return the names of the program's variables that hold tensors of the recording, keyed by row."""
-        names_by_row: dict[int, str] = {}
+        names_by_row: NamesByRow = {}
         for name, value in iter_public_names_and_values(self.namespaces if self.record is not None else ()):
             row = None if isinstance(value, (int, bool)) else self.recording.find_row(value)
             if row is not None:

@@ -14,10 +14,12 @@ from typing import Any
 
 import pytest
 
+from ..engine.types import Action
+
 BASE_CLASS_MODULES = {"torch": "torch.nn.modules.module", "tensorflow": "keras.src.layers.layer"}
 
 
-def check_model_trains(model: Any, step: Callable[[], object], steps: int = 2) -> None:
+def check_model_trains(model: Any, step: Action, steps: int = 2) -> None:
     """Run a training step a few times, and fail with a page of explanations if the model does not train.
 
     Args:

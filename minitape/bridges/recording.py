@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import count
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
@@ -41,6 +41,7 @@ from .picture_reader import (
 if TYPE_CHECKING:
     import graphviz
 
+    from ..engine.types import Action, NamesByRow, TextsByName
     from ..picture.known_rules import KnownRule
     from .checkup import FrameworkRecording
 
@@ -105,7 +106,7 @@ class Recording(PictureSource):
         self.is_rerun = False
         self.has_placeholder_values = False
         self.watched: dict[int, int] = {}
-        self.listeners: list[Callable[[], None]] = []
+        self.listeners: list[Action] = []
         self.known_rules: dict[int, KnownRule | None] = {}
         self.sources_by_row: dict[int, NamedSource] | None = None
         self._recording = True
@@ -326,7 +327,7 @@ class Recording(PictureSource):
         """Return the sources that the block trained, keyed by their names in the program."""
         return {}
 
-    def map_rows_to_result_names(self) -> Mapping[int, str]:
+    def map_rows_to_result_names(self) -> NamesByRow:
         """Return the names that pictures give to unnamed results, keyed by row."""
         return {}
 
@@ -403,7 +404,7 @@ class Recording(PictureSource):
         """Return an empty list, because no other recording shares these rows."""
         return []
 
-    def add_listener(self, listener: Callable[[], None]) -> None:
+    def add_listener(self, listener: Action) -> None:
         """Add a function to call when the recording is complete."""
         self.listeners = [*self.listeners, listener]
 
@@ -482,7 +483,7 @@ class Recording(PictureSource):
         return self.explain_gradient(result["target"][0]["row"], result["sources"][0]["rows"][-1])
 
 
-def map_layer_paths_to_descriptions(model: object) -> dict[str, str]:
+def map_layer_paths_to_descriptions(model: object) -> TextsByName:
     """Return the class and the number of parameters of each layer, keyed by the layer's path in the model.
 
     Args:

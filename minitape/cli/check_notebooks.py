@@ -7,7 +7,7 @@ import tempfile
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,6 +15,7 @@ from pathlib import Path
 import click
 
 from ..common.atomic_write import write_file
+from ..engine.types import Action, TextsByName
 from .kernel import prepare_kernel_environment
 from .lesson_files import (
     copy_missing_lessons,
@@ -134,7 +135,7 @@ class ProcessGroup:
         self._lock = threading.Lock()
 
     def start_process(
-        self, command: list[str], working_folder: Path, environment: dict[str, str]
+        self, command: list[str], working_folder: Path, environment: TextsByName
     ) -> subprocess.Popen[str]:
         """Start a process that writes its stderr to its stdout.
 
@@ -177,7 +178,7 @@ def check_notebooks(
     variants: Sequence[str] = VARIANTS,
     job_count: int = 2,
     cell_timeout: float = 120,
-    on_checked: Callable[[], object] = lambda: None,
+    on_checked: Action = lambda: None,
 ) -> list[CheckResult]:
     """Check several notebooks in parallel. Ctrl-C terminates all processes.
 

@@ -8,6 +8,7 @@ from statistics import median
 from minitape.course.exercise import collect_built_in_exercises
 
 from ..common.grouping import group_values_by_key
+from ..engine.types import CountsByName
 from .handins import ExerciseRecord, HandIn
 
 
@@ -76,7 +77,7 @@ class LearnerFigures:
     """
 
     learner: str
-    solved_by_lesson: dict[str, int]
+    solved_by_lesson: CountsByName
     tries: int
     first_try_count: int
     minutes: float

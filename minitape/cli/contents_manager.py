@@ -16,6 +16,7 @@ from jupyter_server.services.contents.largefilemanager import AsyncLargeFileMana
 
 from ..common.atomic_write import open_replacement_file
 from ..common.read_data import MAX_NOTEBOOK_SIZE, read_bytes
+from ..engine.types import TextsByName
 from .notebook_rules import LANGUAGE, WIDGET_VIEW, Notebook
 
 # Jupyter Server defines the JSON format of a model.
@@ -108,7 +109,7 @@ class KernelAdviceMixin:
     The advice helps learners who resume a lesson in the middle, before any cell has imported minitape.
     """
 
-    def get_kernel_env(self, path: str | None, name: str | None = None) -> dict[str, str]:
+    def get_kernel_env(self, path: str | None, name: str | None = None) -> TextsByName:
         """Return the environment variables for a notebook's kernel. A startup file set by the user is kept.
 
         Args:
@@ -117,7 +118,7 @@ class KernelAdviceMixin:
         """
         # Type checkers cannot know that the next class in the method resolution order is a session manager.
         manager: Any = super()
-        variables: dict[str, str] = manager.get_kernel_env(path, name)
+        variables: TextsByName = manager.get_kernel_env(path, name)
         if is_minitape_notebook_file(Path(variables["JPY_SESSION_NAME"])):
             variables.setdefault("PYTHONSTARTUP", str(STARTUP_FILE))
         return variables

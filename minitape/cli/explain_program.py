@@ -18,6 +18,7 @@ from ..bridges.model_page import ModelPage
 from ..bridges.program import FrameworkBlock, RunnableProgram, find_imported_frameworks, run_program
 from ..bridges.run_watch.report import RunReport
 from ..common.atomic_write import write_file
+from ..engine.types import CountsByName
 from .messages import convert_write_errors, create_usage_error, say
 
 LONGEST_SHOWN_LINE = 200
@@ -52,7 +53,7 @@ def run_and_explain_program(
     arguments: tuple[str, ...],
     is_module: bool,
     framework: str | None,
-    recording_options: dict[str, int],
+    recording_options: CountsByName,
     answers_file: Path | None,
     may_repeat: bool = False,
     may_fail: bool = False,
@@ -195,7 +196,7 @@ def _explain_torch_program(
     runnable: RunnableProgram,
     other_blocks: list[FrameworkBlock],
     shown_pages: list[ModelPage],
-    recording_options: dict[str, int],
+    recording_options: CountsByName,
     may_repeat: bool,
     answers_file: Path | None,
     may_fail: bool,

@@ -14,6 +14,7 @@ from nbgrader.preprocessors import OverwriteCells
 from .nbgrader import iter_check_calls, to_nbgrader_id
 
 if TYPE_CHECKING:
+    from ..engine.types import TextsByName
     from .notebook_rules import Cell, Notebook
 
 RESTORED_NOTE = (
@@ -37,7 +38,7 @@ class RestoredCells(OverwriteCells):
         self.add_missing_cells = True
         self.missing_cell_notification = RESTORED_NOTE
 
-    def add_missing_grade_cells(self, nb: Notebook, resources: dict[str, dict[str, str]]) -> tuple[Notebook, object]:
+    def add_missing_grade_cells(self, nb: Notebook, resources: dict[str, TextsByName]) -> tuple[Notebook, object]:
         """Insert missing grade cells into a notebook and log a warning with the learner's name.
 
         Args:

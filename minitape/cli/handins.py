@@ -18,6 +18,7 @@ from minitape.course.progress import FILE_NAME, MAX_WRONG_ANSWERS, is_progress
 
 from ..common.read_data import read_json
 from ..course.progress import Progress
+from ..engine.types import CountsByName, TextsByName
 from .lesson_files import (
     LEARNER_FOLDER,
     find_lesson_folders_by_language,
@@ -58,7 +59,7 @@ class ExerciseRecord:
     tries: int | None = None
     right_at: int | None = None
     seconds: int | None = None
-    wrong_answers: dict[str, str] = field(default_factory=dict)
+    wrong_answers: TextsByName = field(default_factory=dict)
 
     def merge_with(self, other: ExerciseRecord) -> ExerciseRecord:
         """Merge this record with another one for the same exercise and learner.
@@ -292,12 +293,12 @@ def _convert_progress_to_records(progress: Progress) -> dict[str, ExerciseRecord
     return records
 
 
-def _compute_exercise_durations(times_by_exercise: dict[str, list[int]]) -> dict[str, int]:
+def _compute_exercise_durations(times_by_exercise: dict[str, list[int]]) -> CountsByName:
     """Compute the seconds spent on each exercise, as the times between consecutive answers, excluding pauses."""
     answers = sorted(
         (answer_time, name) for name, exercise_times in times_by_exercise.items() for answer_time in exercise_times
     )
-    durations: dict[str, int] = {}
+    durations: CountsByName = {}
     for (previous_time, _), (answer_time, name) in pairwise(answers):
         if answer_time - previous_time <= PAUSE_SECONDS:
             durations[name] = durations.get(name, 0) + answer_time - previous_time
@@ -339,7 +340,7 @@ def _convert_notebook_to_records(notebook: Notebook) -> dict[str, ExerciseRecord
     return {sanitize_text(name): record for name, record in records.items()}
 
 
-def _read_wrong_answer(details: str) -> dict[str, str]:
+def _read_wrong_answer(details: str) -> TextsByName:
     """Return a dict that maps the answer below a verdict to its hint, or an empty dict without an answer."""
     answer_line = _ANSWER_LINE.search(details)
     hint_line = _HINT_LINE.search(details)

@@ -7,6 +7,8 @@ from minitape.common.atomic_write import write_file
 from minitape.common.translation import LANGUAGE_VARIABLES
 from minitape.course.progress import ENVIRONMENT_VARIABLE
 
+from ..engine.types import TextsByName
+
 # The user's language is removed, because each lesson sets its own language.
 DROPPED_VARIABLES = (
     *("PYTEST_ADDOPTS", "PYTEST_CURRENT_TEST", "PYTEST_PLUGINS", "PYTHONWARNINGS", "PYTHONSTARTUP"),
@@ -49,7 +51,7 @@ del _install
 """
 
 
-def prepare_kernel_environment(scratch_folder: Path) -> dict[str, str]:
+def prepare_kernel_environment(scratch_folder: Path) -> TextsByName:
     """Write the settings for a kernel and return the environment variables that select them.
 
     The user's IPython settings and course progress are neither read nor changed.

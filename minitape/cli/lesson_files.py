@@ -11,6 +11,7 @@ from minitape.common.atomic_write import write_file
 from minitape.common.read_data import MAX_NOTEBOOK_SIZE, read_json
 from minitape.course.progress import find_last_lesson
 
+from ..engine.types import TextsByName
 from .messages import create_usage_error
 
 LEARNER_FOLDER = "minitape-lessons"
@@ -120,7 +121,7 @@ def find_notebook_to_open(folder: Path) -> Path | None:
     return next(matches, notebooks[0] if notebooks else None)
 
 
-def map_names_to_titles(lessons_folder: Path, learner_folder: Path | None = None) -> dict[str, str]:
+def map_names_to_titles(lessons_folder: Path, learner_folder: Path | None = None) -> TextsByName:
     """Return the names of a learner's copies of lessons, which are their titles in languages other than English.
 
     Glossary and credits keep their names, because replies to answers link to the glossary, and so do lessons that the
@@ -142,7 +143,7 @@ def map_names_to_titles(lessons_folder: Path, learner_folder: Path | None = None
     return new_names
 
 
-def rename_linked_notebooks(text: str, new_names: dict[str, str]) -> str:
+def rename_linked_notebooks(text: str, new_names: TextsByName) -> str:
     """Let the links of a Markdown text lead to notebooks that were renamed.
 
     >>> rename_linked_notebooks("在[第 3 课](03_variables.ipynb#cell-id=w)", {"03_variables.ipynb": "03_变量.ipynb"})
@@ -204,7 +205,7 @@ def _iter_lesson_files(lessons_folder: Path) -> Iterator[Path]:
             yield path
 
 
-def _read_notebook_without_outputs(path: Path, new_names: dict[str, str]) -> bytes:
+def _read_notebook_without_outputs(path: Path, new_names: TextsByName) -> bytes:
     """Return the bytes of a notebook without outputs, as if no cell had been run, with links to renamed notebooks."""
     notebook = read_json(path, MAX_NOTEBOOK_SIZE)
     for cell in notebook["cells"]:

@@ -21,6 +21,7 @@ import click
 
 from ..common.read_data import MAX_NOTEBOOK_SIZE, read_json
 from ..common.translation import CLI, detect_language, say
+from ..engine.types import TextsByName
 from .lesson_files import get_exercise_prefix, list_notebook_files
 from .notebook_rules import Cell, has_answers, is_code_folded, is_exercise
 from .run_places import RunPlaces, format_run_settings, iter_run_links
@@ -54,7 +55,7 @@ def link_lessons_to_pages(page_text: str) -> str:
     return LESSON_LINK.sub(r"\1.md", page_text)
 
 
-def link_cells_to_headings(page_text: str, anchors_by_lesson: dict[str, dict[str, str]]) -> str:
+def link_cells_to_headings(page_text: str, anchors_by_lesson: dict[str, TextsByName]) -> str:
     """Replace links to cells with links to headings, because a page has no cells.
 
     >>> link_cells_to_headings("一条[磁带](glossary.ipynb#cell-id=tape)", {"glossary.ipynb": {"tape": "磁带tape"}})
@@ -70,7 +71,7 @@ def link_cells_to_headings(page_text: str, anchors_by_lesson: dict[str, dict[str
     return CELL_LINK.sub(lambda link: link[1] + anchors_by_lesson.get(link[2], {}).get(link[3], link[3]), page_text)
 
 
-def map_cells_to_heading_anchors(cells: list[Cell]) -> dict[str, str]:
+def map_cells_to_heading_anchors(cells: list[Cell]) -> TextsByName:
     r"""Return the anchors of all headings that begin a cell.
 
     >>> map_cells_to_heading_anchors([{"id": "tape", "source": ["## 磁带（Tape）\n", "它记录运算。"]}])
@@ -119,7 +120,7 @@ def choose_page_folder(lessons_folder: Path) -> str:
     return f"notebooks/{code}" if lessons_folder.name == code else "lessons"
 
 
-def build_lesson_pages(lessons_folder: Path, extra_folder: Path, places: RunPlaces) -> dict[str, str]:
+def build_lesson_pages(lessons_folder: Path, extra_folder: Path, places: RunPlaces) -> TextsByName:
     """Build the pages of all lessons in a folder.
 
     Args:

@@ -5,7 +5,7 @@ import math
 import subprocess
 import tempfile
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -19,6 +19,7 @@ from nbval.kernel import CURRENT_ENV_KERNEL_NAME, NbvalKernelspecManager
 
 from ..common.atomic_write import write_file as write_file
 from ..common.read_data import MAX_NOTEBOOK_SIZE, read_text
+from ..engine.types import Action
 from .kernel import prepare_kernel_environment
 from .messages import convert_write_errors, create_failure, say
 from .notebook_rules import (
@@ -141,7 +142,7 @@ def execute_notebook(notebook: Notebook, folder: Path, cell_timeout: float, note
             raise _create_save_error(notebook_name, sources, started_cells, str(error)) from error
 
 
-def _run_in_interruptible_thread(task: Callable[[], object], on_interrupt: Callable[[], object]) -> None:
+def _run_in_interruptible_thread(task: Action, on_interrupt: Action) -> None:
     """Run `task` in another thread. On Ctrl-C, call `on_interrupt`, which must terminate the task.
 
     If nbclient ran in the main thread, it would catch Ctrl-C and fail.

@@ -23,6 +23,8 @@ environment belongs to another user. The server's own settings take precedence.
 from pathlib import Path
 from typing import Any
 
+from ..engine.types import TextsByName
+
 LAB_EXTENSIONS = str(Path(__file__).with_name("jupyterlab_extensions"))
 EXTENSION_NAME = "minitape.cli.server"
 # The server's class depends on how the server was started.
@@ -30,7 +32,7 @@ Server = Any
 """Jupyter's server."""
 
 
-def _jupyter_server_extension_points() -> list[dict[str, str]]:
+def _jupyter_server_extension_points() -> list[TextsByName]:
     return [{"module": EXTENSION_NAME}]
 
 

@@ -14,6 +14,7 @@ import click
 
 from ..common.atomic_write import write_file
 from ..common.translation import ENGLISH, detect_language
+from ..engine.types import TextsByName
 from .course_map import format_lesson_list
 from .lesson_files import LEARNER_FOLDER, find_lessons_folder, list_notebook_files
 from .lesson_pages import build_lesson_pages, build_page_translator, choose_page_folder, link_lessons_to_pages
@@ -51,7 +52,7 @@ class Edition:
     """
 
     lessons_folder: Path
-    texts: dict[str, str]
+    texts: TextsByName
     root: str = ""
 
 

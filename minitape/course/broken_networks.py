@@ -20,6 +20,7 @@ import numpy as np
 
 from ..common.notebook import find_ipython_shell
 from ..common.translation import print_text, say
+from ..engine.types import TextsByName
 from .exercise import Answer, NamedValues, Program
 from .plot import Plot
 from .progress import forget_tries_unless_solved
@@ -60,7 +61,7 @@ class Patient:
     `equivalents` are diagnoses that are equally right, for a disease that begins in one line and shows in the next.
     """
 
-    changes: dict[str, str]
+    changes: TextsByName
     diseases: tuple[tuple[str, int], ...]
     equivalents: dict[tuple[str, int], tuple[str, int]] = field(default_factory=dict)
 
@@ -131,7 +132,7 @@ PATIENT_PAIRS = (
 """One patient of each pair lies in the ward. The two look alike at first sight, or are both healthy."""
 
 
-def _apply_changes(text: str, changes: dict[str, str]) -> str:
+def _apply_changes(text: str, changes: TextsByName) -> str:
     for old, new in changes.items():
         text = text.replace(old, new)
     return text
@@ -297,7 +298,7 @@ class PatientCase:
         """Return the report as text."""
         return f"{self._format_summary()}\n{self.build_chart()!r}"
 
-    def _repr_mimebundle_(self, **options: Answer) -> dict[str, str]:
+    def _repr_mimebundle_(self, **options: Answer) -> TextsByName:
         return {
             "text/plain": repr(self),
             "text/html": f"<pre>{escape(self._format_summary())}</pre>{self.build_chart().html()}",

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ..common.read_data import read_json
-from ..engine.types import Object
+from ..engine.types import Object, TextsByName
 
 TEXTS_FOLDER = Path(__file__).parent / "texts"
 
@@ -95,11 +95,11 @@ class LessonTexts:
     """
 
     exercises: dict[str, ExerciseTexts] = field(default_factory=dict)
-    solutions: dict[str, str] = field(default_factory=dict)
-    explanations: dict[str, str] = field(default_factory=dict)
-    replies: dict[str, dict[str, str]] = field(default_factory=dict)
+    solutions: TextsByName = field(default_factory=dict)
+    explanations: TextsByName = field(default_factory=dict)
+    replies: dict[str, TextsByName] = field(default_factory=dict)
     retry_questions: dict[str, RetryQuestion] = field(default_factory=dict)
-    sentences: dict[str, str] = field(default_factory=dict)
+    sentences: TextsByName = field(default_factory=dict)
 
 
 class LessonSourceError(ValueError):

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..common.translation import say
+from ..engine.types import TextsByName
 from .course_texts import ExerciseTexts, LessonSourceError, read_lesson
 from .trials import AnswerTrial
 
@@ -98,7 +99,7 @@ class Exercise:
     name: str
     expect: Answer
     mistakes: Sequence[Mistake] = ()
-    changes: dict[str, str] = field(default_factory=dict, repr=False)
+    changes: TextsByName = field(default_factory=dict, repr=False)
     hint: str | tuple[str, ...] = ""
     because: str = ""
     cases: Sequence[Case] = ()
@@ -109,12 +110,12 @@ class Exercise:
     view: Program | None = field(default=None, repr=False)
     start: str = ""
     asks: str = ""
-    program: str | dict[str, str] = field(default="", repr=False)
+    program: str | TextsByName = field(default="", repr=False)
     reasons: dict[Answer, str] = field(default_factory=dict, repr=False)
     trials: Sequence[AnswerTrial] = ()
     tries_before_tape: int = 0
     rtol: float = 1e-5
-    sentences: dict[str, str] = field(default_factory=dict, repr=False)
+    sentences: TextsByName = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         """Add the right parts to each mistake in an answer with several parts, which names only the wrong parts."""

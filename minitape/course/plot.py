@@ -16,6 +16,7 @@ import numpy as np
 
 from ..common.atomic_write import write_file
 from ..common.translation import say
+from ..engine.types import TextsByName
 from .answer_comparison import to_numpy_value
 from .exercise import Answer, NamedValues, Program
 from .predict import build_widget_mimebundle
@@ -204,7 +205,7 @@ class Plot:
         """Return the description of the picture."""
         return say("Picture: {says}", says=self.says)
 
-    def _repr_mimebundle_(self, **options: Answer) -> dict[str, str]:
+    def _repr_mimebundle_(self, **options: Answer) -> TextsByName:
         return {"text/plain": repr(self), "text/html": self.html()}
 
     def _add_legend_entry(self, name: str, colour: int, symbol: str) -> Plot:

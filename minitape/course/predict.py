@@ -21,7 +21,7 @@ from .exercise import Answer, NamedValues
 from .progress import change_progress_and_note_time, describe_unsaved_progress, read_progress
 
 if TYPE_CHECKING:
-    from ..engine.types import Object
+    from ..engine.types import Action, Object
     from .prediction_buttons import ChoiceButtons
 
 MimeBundle = tuple[dict[str, object], dict[str, object]]  # The data and the metadata of an output.
@@ -131,7 +131,7 @@ def build_widget_mimebundle(widget: Object, text: str, html: str = "") -> MimeBu
 
 _questions: dict[str, PredictionQuestion] = {}
 """The questions that were asked in this kernel. After a restart, there are none, so they are asked again."""
-_waiting_reveals: dict[str, Callable[[], None]] = {}
+_waiting_reveals: dict[str, Action] = {}
 """For the name of each unanswered question, the function that shows its answer once it is answered."""
 
 

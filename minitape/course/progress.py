@@ -13,6 +13,7 @@ from typing import Any, Required, TypedDict
 from ..common.atomic_write import get_error_reason, lock_file, open_replacement_file
 from ..common.read_data import read_json
 from ..common.translation import print_text, say
+from ..engine.types import TextsByName
 from .exercise import collect_exercises, list_built_in_lessons
 
 FILE_NAME = ".minitape-progress.json"
@@ -46,7 +47,7 @@ class Progress(TypedDict, total=False):
 
     version: Required[int]
     exercises: Required[dict[str, ProgressEntry]]
-    predictions: Required[dict[str, str]]
+    predictions: Required[TextsByName]
     last: str
     times: dict[str, list[int]]
 
@@ -263,7 +264,7 @@ def count_tries(exercise_name: str) -> int:
     return read_progress()["exercises"].get(exercise_name, {"tries": 0})["tries"]
 
 
-def collect_given_hints(exercise_name: str) -> dict[str, str]:
+def collect_given_hints(exercise_name: str) -> TextsByName:
     """Collect the wrong answers to an exercise, each with the last hint that it was given."""
     entry = read_progress()["exercises"].get(exercise_name)
     return {answer: tried["hint"] for answer, tried in entry.get("wrong", {}).items()} if entry else {}

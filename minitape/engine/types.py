@@ -77,6 +77,16 @@ ArraysByRow: TypeAlias = dict[int, Array]
 AdjointsByRow: TypeAlias = dict[int, Adjoint]
 # A dict that maps row numbers to lists of rows, such as their consumers.
 RowsByRow: TypeAlias = dict[int, list[int]]
+# A dict that maps a row to another one, such as the row that a copied value came from.
+RowByRow: TypeAlias = dict[int, int]
+# A dict that maps row numbers to the program's names for their values.
+NamesByRow: TypeAlias = dict[int, str]
+# The numbers of rows, such as those of an operation's inputs, in order.
+RowNumbers: TypeAlias = tuple[int, ...]
+# A dict that maps names to texts, such as titles, translations or parts of a sentence.
+TextsByName: TypeAlias = dict[str, str]
+# A dict that maps names to counts or other integers.
+CountsByName: TypeAlias = dict[str, int]
 # Ranges of rows, as (first, end) pairs.
 Spans: TypeAlias = list[tuple[int, int]]
 # Dictionaries that map the program's names to their values. If several contain the same name, the first one takes

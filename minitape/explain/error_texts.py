@@ -1,9 +1,11 @@
 """Parse the advice on errors, a list of message patterns, each with the sentence to show for it."""
 
+from ..engine.types import TextsByName
+
 MISSING_NAME = "If a cell above makes this name, run that cell first: menu Run, Run All Above Selected Cell."
 
 
-def parse_advice_by_pattern(table: str) -> dict[str, str]:
+def parse_advice_by_pattern(table: str) -> TextsByName:
     r"""Parse a table of advice.
 
     Args:

@@ -3,6 +3,8 @@
 from collections.abc import Collection
 from typing import NamedTuple
 
+from ..engine.types import TextsByName
+
 
 def map_zero_causes_to_ops(**names_by_cause: str) -> dict[str, set[str]]:
     """Map each cause of zeros to the operations that produce zeros in that way.
@@ -56,8 +58,8 @@ class OperationNames(NamedTuple):
     shape_ops: Collection[str]
     add_ops: Collection[str]
     product_ops: Collection[str]
-    activation_of_loss: dict[str, str]
-    activation_names: dict[str, str]
+    activation_of_loss: TextsByName
+    activation_names: TextsByName
     normalizing_ops: Collection[str]
     saturating_ops: Collection[str]
 

@@ -22,7 +22,7 @@ from ..engine.hooks import hooks
 from ..engine.record.interrupt_safe import TemporaryAttributes, suspend_recording
 from ..engine.tensor.conversion import convert_to_tensor
 from ..engine.tensor.tensor import EagerTensor, Tensor
-from ..engine.types import Attributes, DTypeLike, Index, Object, ShapeLike, Structure
+from ..engine.types import Attributes, CountsByName, DTypeLike, Index, Object, ShapeLike, Structure
 from ..engine.values import dtypes, errors
 from ..engine.values.nest import flatten, map_structure, pack_sequence_as
 from ..engine.values.shape import TensorShape
@@ -72,7 +72,7 @@ class Graph:
     def __init__(self) -> None:
         """Create an empty graph, and wrap the public functions so that their calls can be deferred."""
         hooks.wrap_functions(_wrap_for_graphs)
-        self.name_counts: dict[str, int] = {}
+        self.name_counts: CountsByName = {}
         self.overrides: dict = {}
 
     def as_default(self) -> AbstractContextManager:

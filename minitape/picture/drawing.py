@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import graphviz
 
     from ..engine.backward.tape import GradientTape
-    from ..engine.types import Structure
+    from ..engine.types import Structure, TextsByName
     from .snapshot_types import RowFields, Snapshot
 
 MAX_LAYER_ROWS = 40  # With more layers, a figure shows a model's blocks.
@@ -195,7 +195,7 @@ class Picture:
         row_count = format_count(self.snapshot["total"], "row")
         return f"Picture({row_count}, {format_count(len(self.snapshot['tapes']), 'tape')})"
 
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> TextsByName:
         return {"text/plain": repr(self), "text/html": self.html()}
 
 

@@ -37,6 +37,7 @@ from .value_display import format_magnitude, format_magnitude_and_shape
 if TYPE_CHECKING:
     import graphviz
 
+    from ..engine.types import TextsByName
     from .snapshot_types import OptionalValue, RowFields
 
 MAX_TEXT_LETTERS = 30  # A node has room for this many letters of an expression.
@@ -224,7 +225,7 @@ def find_or_create_cluster(root: Cluster, figure: Figure, row: RowFields) -> Clu
     return cluster
 
 
-def build_node_attributes(figure: Figure, row: RowFields) -> dict[str, str]:
+def build_node_attributes(figure: Figure, row: RowFields) -> TextsByName:
     """Return the DOT attributes of a row's node.
 
     Args:
@@ -336,7 +337,7 @@ def iter_gap_statements(figure: Figure) -> Iterator[str]:
         yield f"{last_before} -> {GAP_NODE} [style=invis]"
 
 
-def format_attributes(attributes: dict[str, str]) -> str:
+def format_attributes(attributes: TextsByName) -> str:
     """Return the attributes of a DOT statement, without the brackets.
 
     Args:

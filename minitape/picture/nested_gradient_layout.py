@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from ..engine.record.record import Record
-    from ..engine.types import Object
+    from ..engine.types import Object, RowByRow
     from .picture_rows import PictureRows
     from .snapshot_types import RowFields
 
@@ -102,7 +102,7 @@ def _locate_rows_of_one_gradient(
     reachable = bytearray(row in sources for row in range(written_rows.start))
     for first, end in spans:
         propagate_marks_to_consumers(record, reachable, max(first, min(sources) + 1), min(end, written_rows.start))
-    below_by_row: dict[int, int] = {}  # For each row of the new tape, the row of `record` below which it is drawn.
+    below_by_row: RowByRow = {}  # For each row of the new tape, the row of `record` below which it is drawn.
     with suspend_recording(), np.errstate(all="ignore"), GradientTape() as new_tape:
         adjoints = {row: wrap_array_with_origin(np.ones(*record.get_shape_and_dtype(row))[()]) for row in targets}
         sweep = Sweep(record, adjoints, set(sources), reachable, is_recorded=True)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 
+from ..engine.types import TextsByName
 from .snapshot_types import (
     BlamedLine,
     EventFields,
@@ -38,7 +39,7 @@ def list_path_breaks_and_set_blame(
     rows: Sequence[RowFields],
     shown_result: ResultFields | None,
     events: Iterable[EventFields],
-    source_texts: dict[str, str],
+    source_texts: TextsByName,
     sweep: SweepFields | None,
 ) -> list[PathBreakFields]:
     """Return the breaks of the displayed gradient call, and add the rows to blame to its sources.
@@ -100,7 +101,7 @@ def list_path_breaks_and_set_blame(
     return path_breaks[:MAX_BREAKS]
 
 
-def _find_escape_expression(source_texts: dict[str, str], blamed_line: BlamedLine) -> str:
+def _find_escape_expression(source_texts: TextsByName, blamed_line: BlamedLine) -> str:
     """Return the expression on the blamed line through which the value escaped, such as `numpy()`."""
     lines = source_texts.get(blamed_line["file"] or "", "").split("\n")
     match = next(map(ESCAPE_PATTERN.search, lines[(blamed_line["line"] or 0) - 1 :]), None)

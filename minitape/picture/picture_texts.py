@@ -4,6 +4,7 @@
 """
 
 from ..common.translation import join_sentences, load_translations, say
+from ..engine.types import TextsByName
 
 LESSON = "picture"
 
@@ -23,7 +24,7 @@ def translate(template: str, /, **values: object) -> str:
     return join_sentences(say(template, LESSON, **values))
 
 
-def build_browser_texts() -> dict[str, dict[str, str]]:
+def build_browser_texts() -> dict[str, TextsByName]:
     """Return the translations of the browser's texts, as {"texts": {English: translation}}; {} in English."""
     texts = load_translations(LESSON)
     return {"texts": texts} if texts else {}

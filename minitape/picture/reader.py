@@ -16,7 +16,7 @@ from ..engine.record.array_spec import ArraySpec
 from ..engine.record.record import Record
 from ..engine.record.row_parts import CALL, FLOAT_TYPES, LEAF, Leaf
 from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
-from ..engine.types import Array, Columns, Namespaces, Object, Spans, Structure
+from ..engine.types import Array, Columns, NamesByRow, Namespaces, Object, Spans, Structure
 from ..engine.values.dtypes import as_dtype
 from ..recording.graph_nodes import find_operation_and_inputs
 from ..recording.memory_use import count_kept_bytes
@@ -433,7 +433,7 @@ class TapeReader(Reader):
                 changes.append(new_state)
         return changes
 
-    def map_rows_to_python_names(self) -> dict[int, str]:
+    def map_rows_to_python_names(self) -> NamesByRow:
         """Return the Python names of tensors and variables in the namespaces, by row."""
         record = self.record
         if record is None:
@@ -447,7 +447,7 @@ class TapeReader(Reader):
             for index, item in enumerate(value)
             if id(item) in state_rows
         ]
-        names: dict[int, str] = {}
+        names: NamesByRow = {}
         for name, value in candidates:
             # User objects may have attributes with these names, but only a tensor's class declares `_row`.
             is_tensor = hasattr(type(value), "_row") and hasattr(value, "_record")

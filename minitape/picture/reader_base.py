@@ -12,7 +12,7 @@ from itertools import count
 from types import FrameType
 from typing import Any
 
-from ..engine.types import ArraysByRow, Namespaces, Object, Structure
+from ..engine.types import ArraysByRow, NamesByRow, Namespaces, Object, Structure
 from ..recording.sites import read_source_lines
 from ..recording.variable_names import iter_public_names_and_values
 from .picture_rows import PictureRows, get_row_number
@@ -104,7 +104,7 @@ class Reader(ABC):
         """
 
     @abstractmethod
-    def map_rows_to_python_names(self) -> dict[int, str]:
+    def map_rows_to_python_names(self) -> NamesByRow:
         """Return the Python names of tensors and variables in the namespaces, by row."""
 
     @abstractmethod

@@ -6,7 +6,7 @@ from typing import Protocol, runtime_checkable
 
 from ..engine.backward.tape import GradientTape
 from ..engine.record.kept_arrays import iter_large_arrays
-from ..engine.types import Array, ArraysByRow, Namespaces, Object, Structure
+from ..engine.types import Action, Array, ArraysByRow, Namespaces, Object, Structure
 from .gradient_results import list_gradient_results
 from .reader import TapeReader
 from .reader_base import Reader, unwrap_accumulator
@@ -48,7 +48,7 @@ class PictureSource(Protocol):
         """Return the `last_gradient_call` of each tape that shares the record, or None for tapes without a call."""
 
     @abstractmethod
-    def add_listener(self, listener: Callable[[], None]) -> None:
+    def add_listener(self, listener: Action) -> None:
         """Register a function to be called when there is something new to show.
 
         Args:
@@ -172,7 +172,7 @@ class TapeSource(PictureSource):
         record = self.tape.record
         return [] if record is None else [tape.last_request for tape in record.list_tapes_or_none() if tape is not None]
 
-    def add_listener(self, listener: Callable[[], None]) -> None:
+    def add_listener(self, listener: Action) -> None:
         """Register the listener with the tape, and with the recording if the tape already has one."""
         self.tape.listeners = [*self.tape.listeners, listener]
         if self.tape.record is not None:

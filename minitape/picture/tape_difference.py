@@ -13,6 +13,7 @@ from difflib import SequenceMatcher
 from itertools import takewhile, zip_longest
 from typing import TypeAlias
 
+from ..engine.types import RowByRow
 from .expressions import Expressions
 from .picture_texts import translate
 from .snapshot_types import OptionalRow, OptionalValue, RowFields, Snapshot, StepFields
@@ -99,7 +100,7 @@ class Alignment:
         """Start without partners and without a difference."""
         self.snapshots = first, second
         self.rows = tuple({row["row"]: row for row in snapshot["rows"]} for snapshot in self.snapshots)
-        self.partners: dict[int, int] = {}
+        self.partners: RowByRow = {}
         self.changed_rows: tuple[list[int], list[int]] = [], []
         self.difference: TapeDifference | None = None
 

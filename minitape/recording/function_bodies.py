@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..engine.record.record import Record
     from ..engine.record.row_parts import Call
     from ..engine.tensor.variable import ResourceVariable
-    from ..engine.types import Object
+    from ..engine.types import Object, RowByRow
     from .graph_nodes import ValueNode
 
 BODY_PRIMITIVES = ("function", "while", "cond")
@@ -36,8 +36,8 @@ class EnclosingCall(NamedTuple):
     """
 
     node: ValueNode
-    outer_rows: dict[int, int]
-    next_turn_rows: dict[int, int]
+    outer_rows: RowByRow
+    next_turn_rows: RowByRow
 
 
 class FunctionBody(NamedTuple):
@@ -52,8 +52,8 @@ class FunctionBody(NamedTuple):
 
     record: Record
     row: int
-    outer_rows: dict[int, int]
-    next_turn_rows: dict[int, int]
+    outer_rows: RowByRow
+    next_turn_rows: RowByRow
 
 
 def find_outermost_call_or_node_itself(node: ValueNode) -> ValueNode:

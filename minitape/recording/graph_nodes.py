@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ..engine.table.primitives import Primitive
     from ..engine.tensor.tensor import Tensor
     from ..engine.tensor.variable import ResourceVariable
+    from ..engine.types import RowNumbers
     from .function_bodies import EnclosingCall
     from .value_origins import ValueOrigin
 
@@ -156,7 +157,7 @@ class ValueNode:
         op, left, right, call, *_ = self.required_record.read_all_cells(self.row)
         return op, left, right, call
 
-    def find_operation_and_inputs(self) -> tuple[Primitive | None, tuple[int, ...]]:
+    def find_operation_and_inputs(self) -> tuple[Primitive | None, RowNumbers]:
         """Return the operation that computed the row and its inputs, or (None, ()) for a leaf."""
         if self.record is None:
             return None, ()
@@ -238,7 +239,7 @@ def is_leaf(node: ValueNode) -> bool:
     return node.record is None or node.row_cells[0] == LEAF
 
 
-def find_operation_and_inputs(record: Record, row: int) -> tuple[Primitive | None, tuple[int, ...]]:
+def find_operation_and_inputs(record: Record, row: int) -> tuple[Primitive | None, RowNumbers]:
     """Return the operation that computed a row and its inputs.
 
     Args:
@@ -253,7 +254,7 @@ def find_operation_and_inputs(record: Record, row: int) -> tuple[Primitive | Non
     return (None, ()) if call is None else (call.primitive, call.inputs)
 
 
-def iter_operations_from_row(record: Record, start_row: int) -> Iterator[tuple[int, tuple[int, ...]]]:
+def iter_operations_from_row(record: Record, start_row: int) -> Iterator[tuple[int, RowNumbers]]:
     """Yield the row and input rows of each operation, from a given row to the end of a recording.
 
     Args:

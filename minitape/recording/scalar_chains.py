@@ -8,7 +8,7 @@ from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
 
 if TYPE_CHECKING:
     from ..engine.record.record import Record
-    from ..engine.types import Spans
+    from ..engine.types import RowByRow, Spans
 
 LONG_RECORD = 20_000  # Scalar chains are contracted only in longer recordings.
 
@@ -50,7 +50,7 @@ class ScalarChains:
         Returns:
             The outside rows that each row reads. Rows that read no outside row are omitted.
         """
-        first_consumers: dict[int, int] = {}  # For each outside row, the lowest row of the chain that reads it.
+        first_consumers: RowByRow = {}  # For each outside row, the lowest row of the chain that reads it.
         seen = bytearray(len(self.ops))
         waiting = [end_row]
         ops, left, right, is_contractible, excluded_rows = (

@@ -20,7 +20,7 @@ from ..engine.record.user_frames import find_user_frame, is_minitape_or_library_
 
 if TYPE_CHECKING:
     from ..engine.record.record import Record
-    from ..engine.types import Function
+    from ..engine.types import CountsByName, Function
 
 Site = tuple[str | None, int | None]
 CallStack = Sequence[Site]  # The statements that were running, outermost first.
@@ -95,7 +95,7 @@ def find_last_return_site(function: Function) -> Site:
     return code.co_filename, returns[-1].positions.lineno
 
 
-def map_cell_files_to_execution_counts() -> dict[str, int]:
+def map_cell_files_to_execution_counts() -> CountsByName:
     """Return each notebook cell's last execution number, keyed by file name, or an empty dict outside IPython."""
     shell_module = sys.modules.get("IPython.core.interactiveshell")
     if shell_module is None:

@@ -28,7 +28,7 @@ from .loop_detection import compile_repeated_rows
 
 if TYPE_CHECKING:
     from ..engine.record.row_parts import Call
-    from ..engine.types import ArraysByRow, Function, NumPyType, RowsByRow, Sizes
+    from ..engine.types import ArraysByRow, Function, NumPyType, RowByRow, RowsByRow, Sizes
     from .fusion import TracedRowsInterface
 
 COMPILES_IN_BACKGROUND = True  # If this is true, calls to a function do not wait for numba.
@@ -388,12 +388,12 @@ def find_scalar_float_type(traced_rows: TracedRowsInterface, call: Call) -> NumP
     return fusion.find_common_float_type(traced_rows, call) if is_scalar and call.outputs == 1 else None
 
 
-def _find_aliases(traced_rows: TracedRowsInterface, calls: Sequence[Call]) -> dict[int, int]:
+def _find_aliases(traced_rows: TracedRowsInterface, calls: Sequence[Call]) -> RowByRow:
     """Map each row that has the same value as an earlier row to that earlier row.
 
     Such rows are identities, first powers and repeated slices.
     """
-    aliases: dict[int, int] = {}
+    aliases: RowByRow = {}
     slices: dict[tuple[int, str], int] = {}  # The keys are (source, slice), and the values are the rows of the slices.
     for call in calls:
         source = aliases.get(call.inputs[0], call.inputs[0]) if call.inputs else -1

@@ -18,7 +18,17 @@ import numpy as np
 
 from ..engine.record.row_parts import Call
 from ..engine.table.generated_code import replace_operands
-from ..engine.types import Array, ArraysByRow, Function, NumPyType, Object, RowsByRow, ShapeAndDtype, Sizes
+from ..engine.types import (
+    Array,
+    ArraysByRow,
+    CountsByName,
+    Function,
+    NumPyType,
+    Object,
+    RowsByRow,
+    ShapeAndDtype,
+    Sizes,
+)
 from .compilation import compile_function
 from .kernel_source import format_module_header, to_kernel_formula
 
@@ -385,7 +395,7 @@ def compile_fused_function(text: str, float_type: NumPyType, shapes: Sequence[Si
     """
     # Rows are renumbered starting from 0.
     # Identical loops over different rows then share their source and machine code.
-    numbers_by_name: dict[str, int] = {}
+    numbers_by_name: CountsByName = {}
     text = _ROW_NUMBER.sub(lambda row: str(numbers_by_name.setdefault(row[0], len(numbers_by_name))), text)
     name = np.dtype(float_type).name
     trial_arguments = [np.zeros(shape, float_type) if shape else float_type(0) for shape in shapes]

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from ..engine.record.record import Record
-    from ..engine.types import Array, Function
+    from ..engine.types import Array, Function, TextsByName
 
 # In the template, ``a`` and ``b`` are the arguments. ``x`` and ``y`` are the operands' arrays, in the formula's order.
 # The placeholders are, in order:
@@ -164,7 +164,7 @@ _UNARY_TEXTS = {
 }
 
 
-def _build_binary_texts(first_name: str, second_name: str, reflected: bool) -> dict[str, str]:
+def _build_binary_texts(first_name: str, second_name: str, reflected: bool) -> TextsByName:
     """Return the parts of the template that depend on the two operands, keyed by placeholder.
 
     Args:

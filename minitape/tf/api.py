@@ -15,7 +15,7 @@ from types import ModuleType
 
 from ..common.api_suggestions import build_attribute_error, find_similar_names
 from ..common.lazy_names import load_own_object, parse_name_table
-from ..engine.types import Object
+from ..engine.types import Object, TextsByName
 from ..functions.traced_calls import wrap_for_first_runs
 
 _SHARED_NAMES = (  # These names are in both tf and tf.math.
@@ -56,7 +56,7 @@ _TOP_LEVEL_NAMES = {"picture.drawing": "draw", "picture.snapshots": "snapshot", 
 
 # Each namespace has a table that maps minitape's modules to their public names.
 # The function minitape.common.lazy_names.parse_name_table reads the table.
-NAMES: dict[str, dict[str, str]] = {
+NAMES: dict[str, TextsByName] = {
     "": {**_TF, **_TOP_LEVEL_NAMES},
     "math": {
         "tf.elementwise": f"{_SHARED_NAMES} ceil conj divide_no_nan expm1 floormod log log1p real reciprocal rint "

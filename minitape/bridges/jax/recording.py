@@ -36,6 +36,7 @@ from .row_log import (
 )
 
 if TYPE_CHECKING:
+    from ...engine.types import NamesByRow
     from ...explain.explanation import Explanation
     from ...explain.reasons.suspects import CheckedRun
 
@@ -130,7 +131,7 @@ class JaxRecording(FrameworkRecording):
         """Return the sources only if `subject` is None. A name or a tree has a single explanation."""
         return super()._find_named_sources(subject) if subject is None else None
 
-    def map_rows_to_result_names(self) -> Mapping[int, str]:
+    def map_rows_to_result_names(self) -> NamesByRow:
         """Name the row of the result after the function."""
         name = getattr(self.recorded_call.function, "__name__", "")
         return {self.target_row: name} if self.target_row is not None and name.isidentifier() else {}

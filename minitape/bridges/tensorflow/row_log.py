@@ -50,6 +50,7 @@ from .operation_log import (
 from .tensor_rows import TensorRows
 
 if TYPE_CHECKING:
+    from ...engine.types import RowByRow
     from .function_calls import ReplayedCall
     from .recording import TensorFlowRecording
 
@@ -120,7 +121,7 @@ class TensorFlowLog:
         self.refused_sweep: RefusedSweep | None = None
         self.patches = FrameworkPatches()
         self.optimizer_steps: list[OptimizerStep] = []
-        self.applied_gradient_rows: dict[int, int] = {}
+        self.applied_gradient_rows: RowByRow = {}
 
     def record_tape_event(self, event: str, tape: Any) -> None:
         """Record a tape event.

@@ -14,6 +14,7 @@ from .kept_tensors import ReturnedGradient, TapeHistory, TensorFlowExtra, Tensor
 from .operation_log import RunningLine, find_variable_name, is_watched_by_open_tape, to_handle_or_value
 
 if TYPE_CHECKING:
+    from ...engine.types import RowByRow
     from .recording import TensorFlowRecording
 
 
@@ -43,7 +44,7 @@ class TensorRows:
         self.returned_gradients = IdentityMap()
         self.is_recorded_later = False
         self.unsettled_rows: list[int] = []
-        self.current_rows: dict[int, int] = {}
+        self.current_rows: RowByRow = {}
         self._rows_by_tensor = IdentityMap()  # The values are lists of rows.
         self._kept_handles: list = []  # Handles stay alive here because their identities are used as keys.
         self._memory_budget = MemoryBudget()

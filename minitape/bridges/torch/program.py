@@ -18,6 +18,7 @@ import numpy as np
 import torch
 
 from ...common.translation import format_error
+from ...engine.types import CountsByName
 from ...explain.caller import warn_at_user_line
 from ...explain.translated_sentences import fill
 from ..model_page import ModelPage, join_parameter_names
@@ -93,7 +94,7 @@ class WatchedProgram:
         self,
         text: RunnableProgram,
         may_repeat: bool,
-        options: dict[str, int],
+        options: CountsByName,
         other_blocks: Sequence[FrameworkBlock] = (),
     ) -> None:
         """Prepare the run.
@@ -123,7 +124,7 @@ class WatchedProgram:
         self._optimizer_lines = 0
         self._explained_passes = 0  # The number of backward passes before the page was made.
         self._keys_with_early_gradients: set[int] = set()  # The parameters that had a gradient by then.
-        self._keys_by_name: dict[str, int] = {}
+        self._keys_by_name: CountsByName = {}
         self._early_report: RunReport | None = None
         self._on_problem: Callable[[RunReport], object] = bool
 

@@ -19,7 +19,7 @@ from ..record.provenance import Place, find_place, set_gradient_origins
 from ..record.row_parts import new_tuple
 from ..record.thread_state import append_to_list_or_tuple, state
 from ..tensor.tensor import EagerTensor, Tensor
-from ..types import AnySource, ExplanationResult, GradientSource, Key, Result, Structure, TargetOrSource
+from ..types import AnySource, ExplanationResult, GradientSource, Key, Result, Structure, TargetOrSource, TextsByName
 from . import tape_errors
 from .gradient import compute_gradients
 from .recording_tape import RecordingTape
@@ -340,7 +340,7 @@ class GradientTape(RecordingTape):
         """Return the names for tab completion: TensorFlow's methods and ``explain``."""
         return "watch gradient jacobian batch_jacobian explain watched_variables reset stop_recording".split()
 
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> TextsByName:
         """Return the picture that notebooks show for the tape, by MIME type.
 
         Args:

@@ -24,7 +24,7 @@ from .reachability import mark_rows_on_tape
 from .row_values import iter_operations_backward
 
 if TYPE_CHECKING:
-    from ..types import Adjoint, Adjoints, Object, Result, Structure, TargetOrSource, TargetsOrSources
+    from ..types import Adjoint, Adjoints, Object, Result, RowNumbers, Structure, TargetOrSource, TargetsOrSources
     from .tape import GradientTape
 
 PLAIN_SOURCE_TYPES = {EagerTensor, ResourceVariable}  # Sources of these types are not nested structures.
@@ -117,7 +117,7 @@ def convert_output_gradients(output_gradients: Structure, target_count: int) -> 
     return [*map(unwrap_keras_variable, tensors)] + [None] * (target_count - len(flat_gradients))
 
 
-def find_rows_in_recording(tape: GradientTape, value: TargetOrSource) -> tuple[int, ...]:
+def find_rows_in_recording(tape: GradientTape, value: TargetOrSource) -> RowNumbers:
     """Find the rows of a value in a tape's recording.
 
     Args:
@@ -142,7 +142,7 @@ def find_rows_in_recording(tape: GradientTape, value: TargetOrSource) -> tuple[i
         return (row,) if leaf_row == row or record.leaves[leaf_row].tensor is not value else (leaf_row, row)
     if not hasattr(value, "_find_rows_in_recording"):
         raise build_no_tensor_error(value)
-    rows: tuple[int, ...] = value._find_rows_in_recording(tape)
+    rows: RowNumbers = value._find_rows_in_recording(tape)
     return rows
 
 

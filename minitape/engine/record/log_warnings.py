@@ -1,8 +1,9 @@
 """Log the same warnings as TensorFlow."""
 
+from ..types import CountsByName
 from ..values.dtypes import DType
 
-_log_counts: dict[str, int] = {}
+_log_counts: CountsByName = {}
 
 
 def log_warning_up_to_limit(place_key: str, message: str, limit: int = 5) -> None:

@@ -78,7 +78,7 @@ if TYPE_CHECKING:
     from ..table.primitives import Primitive
     from ..tensor.tensor import Tensor
     from ..tensor.variable import ResourceVariable
-    from ..types import Action, Array, Attributes, FirstRunInterface, Scope, Spans
+    from ..types import Action, Array, Attributes, FirstRunInterface, RowNumbers, Scope, Spans
 
 MAX_RETAINED_RECORDS = 4  # A thread keeps this many released recordings for `explain`.
 MAX_SKELETON_ROWS = 4096  # A longer recording is not kept after its release.
@@ -332,7 +332,7 @@ class Record(RowTable):
         cells = self.rows
         code = primitive.code
         untracked = self.untracked
-        input_rows: tuple[int, ...] = ()
+        input_rows: RowNumbers = ()
         is_untracked = True  # This remains True if no input is tracked and differentiable, and for stop_gradient.
         for t in inputs:
             row = t._row if t._record is self else self.find_or_add_row(t, None, offset)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ..table.primitives import Primitive
     from ..tensor.tensor import Tensor
     from ..tensor.variable import ResourceVariable
-    from ..types import Attributes
+    from ..types import Attributes, RowNumbers
     from .provenance import Origin
 
 LEAF, CALL = 0, 1  # The codes of rows that are not elementwise operations.
@@ -47,9 +47,7 @@ class Call:
 
     __slots__ = ("row", "primitive", "inputs", "attrs", "outputs")
 
-    def __init__(
-        self, row: int, primitive: Primitive, inputs: tuple[int, ...], attrs: Attributes, outputs: int
-    ) -> None:
+    def __init__(self, row: int, primitive: Primitive, inputs: RowNumbers, attrs: Attributes, outputs: int) -> None:
         """Set all attributes. ``Record.write_rows`` bypasses this constructor.
 
         Args:

@@ -24,7 +24,7 @@ from ..record.row_parts import FLOAT_TYPES
 from ..record.thread_state import get_current_first_run, state
 from ..table.float_warnings import ignore_fp_errors
 from ..table.primitives import TABLE
-from ..types import TensorOperators
+from ..types import RowNumbers, TensorOperators
 from ..values.argument_errors import build_argument_error
 from ..values.shape import TensorShape
 from .conversion import convert_to_tensor
@@ -234,7 +234,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
             self._state = new_state
             self._tape_set = None
 
-    def _find_rows_in_recording(self, tape: GradientTape) -> tuple[int, ...]:
+    def _find_rows_in_recording(self, tape: GradientTape) -> RowNumbers:
         """Find the rows of the variable's states in a tape's recording.
 
         Args:
@@ -607,7 +607,7 @@ class UnreadVariable(ResourceVariable):
         record = state.record
         return self._state if record is None else self._base._enter_state_in_record(record, is_access=False)
 
-    def _find_rows_in_recording(self, tape: GradientTape) -> tuple[int, ...]:
+    def _find_rows_in_recording(self, tape: GradientTape) -> RowNumbers:
         return self._base._find_rows_in_recording(tape)
 
     def _watch_on(self, tape: GradientTape) -> None:

@@ -7,6 +7,8 @@ import sys
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ...engine.types import TextsByName
+
 
 @dataclass(frozen=True)
 class Dialect:
@@ -24,13 +26,13 @@ class Dialect:
     """
 
     name: str
-    modules: dict[str, str]
+    modules: TextsByName
     namespaces: tuple[str, ...]
     stop_gradient: str
     sigmoid: str
     softmax: str
     squeeze_template: str = "{x}.squeeze(-1)"
-    renamed_functions: dict[str, str] = field(default_factory=dict)
+    renamed_functions: TextsByName = field(default_factory=dict)
 
     def find_equivalent_function(self, numpy_name: str) -> str:
         """Return the framework's equivalent of a function of NumPy or ``math``, or "".

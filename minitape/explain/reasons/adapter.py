@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 
-from ...engine.types import Function
+from ...engine.types import Function, TextsByName
 from ...recording.recorded_rows import BackwardPass, OptionalArray, RecordedRow
 from ...recording.sites import NOWHERE, CallStack, Site, find_last_return_site
 from ..fixes.dialects import Dialect
@@ -143,7 +143,7 @@ class Adapter:
         rule = self.find_custom_rule(row)
         return NOWHERE if rule is None else find_last_return_site(rule)
 
-    def find_sentence_fields(self, question: Question, finding: Finding) -> dict[str, str]:
+    def find_sentence_fields(self, question: Question, finding: Finding) -> TextsByName:
         """Return the fields of a finding's sentence that depend on the program's text.
 
         Args:

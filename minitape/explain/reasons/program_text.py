@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from ...common.syntax import list_nodes, select_nodes
 from ...engine.record.user_frames import is_minitape_or_library_file
+from ...engine.types import TextsByName
 from ...recording.recorded_rows import RecordedRow, collect_ancestors
 from ...recording.sites import (
     NOWHERE,
@@ -253,7 +254,7 @@ class ProgramText:
     statements: list[Statement] = field(default_factory=list)
     statement_by_site: dict[Site, Statement] = field(default_factory=dict)
     definitions: dict[str, list[FunctionNode]] = field(default_factory=dict)
-    imported_modules: dict[str, str] = field(default_factory=dict)
+    imported_modules: TextsByName = field(default_factory=dict)
     mentioning_statements: dict[str, list[Statement]] = field(default_factory=dict)
 
 

@@ -25,6 +25,7 @@ from ..causes import Kind, find_kind_or_error_kind, get_kind_name
 from .program_text import find_statement, unparse
 
 if TYPE_CHECKING:
+    from ...engine.types import TextsByName
     from .adapter import Adapter
 
 Result = TypeVar("Result")
@@ -89,7 +90,7 @@ class Finding:
     other_name: str = ""
     more: list[Finding] = field(default_factory=list)
     is_intended: bool | None = None
-    sentence_fields: dict[str, str] = field(default_factory=dict)
+    sentence_fields: TextsByName = field(default_factory=dict)
     is_side_break: bool = False
     has_gradient: bool = False
 

@@ -35,7 +35,7 @@ from .program_text import find_both_operand_expressions, find_statement, trace_v
 from .question import Finding, Question, find_nearest_tracked_consumers, map_rows_to_readers
 
 if TYPE_CHECKING:
-    from ...engine.types import RowsByRow, Sizes
+    from ...engine.types import RowsByRow, Sizes, TextsByName
     from .adapter import Adapter
 
 # An adjoint vanishes or explodes if its size changes by these factors over all repetitions of an operation.
@@ -320,7 +320,7 @@ def check_accidental_broadcast(run: CheckedRun) -> Suspicions:
     yield from (suspicion for suspicion in suspicions if suspicion.site not in table_sites)
 
 
-def _format_column_and_row_operands(run: CheckedRun, row: RecordedRow, column: int) -> dict[str, str]:
+def _format_column_and_row_operands(run: CheckedRun, row: RecordedRow, column: int) -> TextsByName:
     """Return the operands as the program writes them, with ``x`` as the column and ``y`` as the row."""
     operands = [unparse(operand) for operand in find_both_operand_expressions(run.rows, row)]
     written = [f"({operand})" if " " in operand else operand for operand in operands]

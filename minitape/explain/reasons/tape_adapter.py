@@ -15,7 +15,7 @@ from ...engine.record.array_spec import ArraySpec
 from ...engine.record.provenance import LoggedEscape, find_creation_stack
 from ...engine.table.primitives import Primitive
 from ...engine.tensor.tensor import Tensor
-from ...engine.types import Function, TargetsOrSources
+from ...engine.types import Function, TargetsOrSources, TextsByName
 from ...engine.values.dtypes import find_dtype_of_numpy
 from ...recording.function_bodies import find_outermost_call_or_node_itself
 from ...recording.graph_nodes import (
@@ -455,7 +455,7 @@ class TapeAdapter(Adapter):
         is_in_loop = any(isinstance(enclosing.node, LOOP_NODES) for enclosing in statement.enclosing)
         return is_in_loop or self.is_after_block_begin(source_clock) != self.is_after_block_begin(leaf_clock)
 
-    def find_sentence_fields(self, question: Question, finding: Finding) -> dict[str, str]:
+    def find_sentence_fields(self, question: Question, finding: Finding) -> TextsByName:
         """Return the fields of a finding's sentence that depend on the program's text.
 
         Args:

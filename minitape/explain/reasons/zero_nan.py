@@ -12,6 +12,7 @@ from itertools import takewhile
 
 import numpy as np
 
+from ...engine.types import RowByRow
 from ...recording.recorded_rows import OptionalArray, RecordedRow, collect_ancestors
 from ...recording.sites import NOWHERE, Site, read_line_at_site
 from ...recording.value_summary import to_float_array
@@ -342,7 +343,7 @@ def find_cause_of_zero(question: Question) -> OptionalFinding:
     )
 
 
-def _find_zero_origins_and_zeroing_calls(question: Question) -> tuple[dict[int, int], set[int], list[int]]:
+def _find_zero_origins_and_zeroing_calls(question: Question) -> tuple[RowByRow, set[int], list[int]]:
     """Find out where a sweep makes adjoints zero. The sweep is searched only once for all sources.
 
     Returns:
@@ -362,7 +363,7 @@ def _find_zero_origins_and_zeroing_calls(question: Question) -> tuple[dict[int, 
         has_zero_share = any(share.product.is_all_zero or share.total.is_all_zero for share in shares)
         if has_zero_share and call in sweep.adjoints and call not in zero_rows:
             zeroing_calls.append(call)
-    origins: dict[int, int] = {}
+    origins: RowByRow = {}
     for row, calls in senders.items():
         call = max(calls)
         # A hook changed the adjoint if the shares have a different sum.
