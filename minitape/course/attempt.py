@@ -194,7 +194,7 @@ def find_attempt_hint(attempt: Attempt) -> str:
     exercise = attempt.exercise
     failed_run = attempt.failed_run
     expected_value = attempt.expected_value
-    solution = find_solution_text(exercise.name)
+    solution = rename_as_learner(find_solution_text(exercise.name), attempt.source)
     hint = (
         _find_reversed_question_hint(attempt)
         or find_uncalled_method_hint(attempt.source)
@@ -225,7 +225,7 @@ def find_attempt_hint(attempt: Attempt) -> str:
         or find_tape_outside_loop_hint(attempt.source, solution)
         or find_substitution_hint(exercise.expect, case_results, attempt.is_same_result)
         or describe_common_error(attempt.results, attempt.expected_values)
-        or _find_solution_variant_hint(attempt)
+        or _find_solution_variant_hint(attempt, solution)
         or unused_tape_hint
         or describe_wrong_places(failed_run.value, expected_value, attempt.is_same_result)
     )
@@ -275,7 +275,8 @@ def _has_none_for_number(value: Answer, expected_value: Answer) -> bool:
     """Return whether a None takes the place of an expected number."""
     expected_parts = map_places_to_parts(expected_value)
     return any(
-        part is None and expected_parts.get(place, None if place else ...) is not None
+        part is None
+        and expected_parts.get(place, expected_parts.get(f"{place}, 1", None if place else ...)) is not None
         for place, part in map_places_to_parts(value).items()
     )
 
@@ -303,13 +304,16 @@ def _find_single_part_hint(attempt: Attempt) -> str:
     return ""
 
 
-def _find_solution_variant_hint(attempt: Attempt) -> str:
+def _find_solution_variant_hint(attempt: Attempt, program: str) -> str:
     """Say that the function does the same as the solution with one piece changed.
+
+    Args:
+        attempt: The attempt.
+        program: The solution in the learner's names.
 
     Returns:
         The sentence, or "" if a None has other reasons or if trying would take too long.
     """
-    program = rename_as_learner(find_solution_text(attempt.exercise.name), attempt.source)
     if (
         "while" in program
         or _has_none_for_number(attempt.failed_run.value, attempt.expected_value)

@@ -3,6 +3,8 @@
 The tape answers six questions.
 """
 
+from numbers import Real
+
 from ..common.translation import say
 from ..engine.backward.tape import GradientTape
 from .exercise import Answer
@@ -51,10 +53,11 @@ def forty_lines() -> tuple[QuietTape, list[Answer]]:
 
 def describe_cut_direction(line: Answer) -> str:
     """Say whether the cut is before or after a line that a learner wrongly named."""
-    if isinstance(line, list):
+    if not isinstance(line, Real):
         return ""
-    if type(line) is not int or line not in range(1, LINE_COUNT + 1):
+    if line not in range(1, LINE_COUNT + 1):
         return say("The lines are numbered from 1 to {last}.", last=LINE_COUNT)
+    line = int(float(line))
     if line < CUT_LINE:
         return say("The gradient of values[{line}] is a number, so the path is cut in a later line.", line=line)
     return say(

@@ -36,8 +36,10 @@ def find_unused_value_hint(source: str, solution_source: str) -> str:
     ):
         if name not in read_names and solution_name in solution_names:
             return say("You never use {name}. What could it be for?", name=repr(name))
-    if match := re.search(r"\b(\w+)\.assign\((?!.*\b\1\b).*", re.sub(r"\w+\.gradient\([^)]*\)", "...", source)):
-        return say("{line} replaces the old value of {name} with a new value.", line=match[0], name=match[1])
+    # In some exercises, replacing the value is right, so the solution has the same line.
+    for match in re.finditer(r"\b(\w+)\.assign\((?!.*\b\1\b).*", re.sub(r"\w+\.gradient\([^)]*\)", "...", source)):
+        if match[0] not in solution_source:
+            return say("{line} replaces the old value of {name} with a new value.", line=match[0], name=match[1])
     return ""
 
 

@@ -17,6 +17,8 @@ def test_six_questions_find_the_line_by_halving():
     assert f"The gradient of values[{whole}] is a number" in count_try_and_build_feedback("08.7", whole)
     assert f"The gradient of values[{cut}] is already None" in count_try_and_build_feedback("08.7", cut + 1)
     assert "The lines are numbered from 1 to 40" in count_try_and_build_feedback("08.7", 0)
+    assert "The gradient of values[1] is a number" in count_try_and_build_feedback("08.7", 1.0)
+    assert "numbered" not in count_try_and_build_feedback("08.7", "values[27]")
 
 
 def test_explain_refuses_and_so_does_a_seventh_question():

@@ -160,7 +160,7 @@ WRONG_PROGRAMS = [
     ("11.3", SOLUTIONS["11.3"].replace("return tf.maximum", "tf.maximum"), "returns None for the input"),
     ("11.6", SOLUTIONS["11.6"].replace("return tf.where", "tf.where"), "returns None for the input"),
     ("10.2", SOLUTIONS["10.2"].replace("penalty * x", "penalti * x"), "does not know the name 'penalti'"),
-    ("09.5", SOLUTIONS["09.5"].replace("return best", "return loss"), "That's the smallest loss itself."),
+    ("09.5", SOLUTIONS["09.5"].replace("return best", "return best_loss"), "That's the smallest loss itself."),
     ("12.6", SOLUTIONS["12.6"].replace("return True", "return received"), "True or False"),
 ]  # fmt: skip
 WRONG_PROGRAMS += parse_programs(
