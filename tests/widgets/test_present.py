@@ -135,6 +135,21 @@ def test_a_picture_saved_from_a_dark_page_is_light_and_a_film_is_whole(show, pag
     assert width >= 0.6 * min(scene, 1400 / 0.6) - 1
 
 
+@pytest.mark.parametrize("name", ["network", "newton", "attention"])
+def test_digits_and_icons_are_large_enough_for_a_room(name, show, page):
+    page.set_viewport_size({"width": 1920, "height": 1080})
+    page = show(TWELVE[name]())
+    type_keys(page, "End", "v")
+    page.wait_for_function("document.querySelector('.mt-pane').clientWidth > 1900")
+    page.wait_for_timeout(250)  # the graph glides
+    sizes = page.locator(".mt-node .mt-value, .mt-node .mt-adjoint").evaluate_all(
+        "texts => texts.map(text => parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a)"
+    )
+    assert sizes and min(sizes) >= 23.5  # pixels
+    for icon in page.locator(".mt-stepbar .mt-icon:visible, .mt-presented .mt-icon").all():
+        assert read_box(icon)["height"] >= 28
+
+
 def test_a_graph_that_nearly_fits_is_whole_and_what_is_wrong_is_large(show, page):
     page.set_viewport_size({"width": 1920, "height": 1080})
     page = show(TWELVE["newton"]())

@@ -53,6 +53,33 @@ const shortNames = {
   ...{ shortcuts: "sh", keepFocus: "ke", parsePostfix: "pp", stepOf: "sj", stepOn: "sn" },
   ...{ covered: "co", resized: "rs", growth: "gw", moveTo: "mt", refresh: "rh", inspector: "ic" },
   ...{ draw: "dr", edge: "eg", profile: "pq", leave: "lv" },
+  ...{ isWhole: "iw", seenWhole: "vs", inLines: "ia", overview: "ov", wrapAnew: "wp" },
+  ...{ buildModes: "bi", buildPane: "bp", takeSteps: "tj", sharePage: "ks", revealBox: "rg" },
+  ...{ openAtEnd: "oa", glideFrom: "ga", stepLines: "za", sweepNote: "zb", placeRows: "pw" },
+  ...{
+    isPredicted: "ir",
+    settled: "sz",
+    flatten: "fz",
+    valuesAt: "va",
+    updateLines: "uz",
+    toggleAt: "tz",
+  },
+  ...{
+    tangentLine: "tx",
+    rowLinks: "rw",
+    patience: "pz",
+    hideCovered: "hc",
+    goToProduct: "gc",
+    chosenLines: "cz",
+  },
+  ...{
+    groupLines: "gz",
+    unanswered: "uw",
+    showSource: "su",
+    listPlaces: "lp",
+    stopAt: "sv",
+    isByKey: "iy",
+  },
 };
 
 const options = {

@@ -23,8 +23,10 @@ import type { Timeline } from "./timeline";
 const SIDE = 8; // left and right of a turned graph
 const CAPTIONS = 16; // pixels above a map
 // scales for a projector: the whole graph where it fits at the first, else at the second a part
-// that glides
+// that glides; in a pane that is wide enough, both are at least so large that a digit is 24 pixels
+// high where the pane is 1,920 wide
 const [WHOLE, LEGIBLE, LARGEST] = [1.25, 1.5, 2.6];
+const PANE = 960; // pixels of the graph across a pane, at most
 const WIDER = 1.5; // than the pane two storeys may be
 const WRAPS = 60; // columns: of a longer graph it is not tried how it fills the pane best
 // below this scale no text is drawn: the graph is seen as a map that fills the pane
@@ -55,10 +57,21 @@ export class Fitting {
    */
   wrapped(placed: Layout): Graph {
     const [layout, columns] = alignLayout(this.store, placed);
-    const { width } = this.camera;
-    if (!width) return buildGraph(this.store, layout);
-    if (!this.store.recording && (this.map || (this.presented() && columns <= WRAPS)))
-      return this.filling(layout, columns);
+    if (!this.camera.width) return buildGraph(this.store, layout);
+    return this.seenWhole(layout, columns) ?? this.inLines(layout, columns);
+  }
+
+  /** The graph in lines that fill the pane; null unless all of it is to be seen. */
+  private seenWhole(layout: Layout, columns: number): Graph | null {
+    const presented = this.presented() && columns <= WRAPS;
+    if (this.store.recording || !(this.map || presented)) return null;
+    const graph = this.filling(layout, columns);
+    return this.map || this.isWhole(graph) ? graph : null;
+  }
+
+  /** The graph in lines that have room in the pane. */
+  private inLines(layout: Layout, columns: number): Graph {
+    const width = this.camera.width * (this.presented() ? READ / this.large(LEGIBLE) : 1);
     const [per, pitch] = columnsPerLine(columns, width, this.store.recording);
     if (layout.flat && (this.flat() || (per && lineWidth(columns) > WIDER * width)))
       return this.wrapped(layout.flat);
@@ -111,6 +124,17 @@ export class Fitting {
     if (!this.ready(graph)) return false;
     const { w, h } = this.box(graph);
     return Math.min(this.camera.width / w, this.camera.height / h) < FAR;
+  }
+
+  /** A scale for a projector, larger where the pane is wide. */
+  private large(least: number): number {
+    return Math.max(least, this.camera.width / PANE);
+  }
+
+  /** Does a projector show the whole graph? */
+  private isWhole(graph: Graph): boolean {
+    const { w, h } = this.box(graph);
+    return Math.min(this.camera.width / w, this.camera.height / h) >= this.large(WHOLE);
   }
 
   /** How many pixels of the graph are above and below the pane. */
@@ -174,9 +198,9 @@ export class Fitting {
     );
     if (!box) return;
     const whole = this.box(graph);
-    if (large && Math.min(camera.width / whole.w, camera.height / whole.h) >= WHOLE)
-      return camera.fit(whole, WHOLE, LARGEST);
-    if (large && camera.scale !== LEGIBLE) camera.fit(whole, LEGIBLE, LEGIBLE);
+    if (large && this.isWhole(graph)) return camera.fit(whole, WHOLE, LARGEST);
+    const legible = this.large(LEGIBLE);
+    if (large && camera.scale !== legible) camera.fit(whole, legible, legible);
     // nothing is hidden above or below; what just fits may be larger by a rounding error
     if (whole.h < height + 1) [box.y, box.h] = [whole.y, whole.h];
     if (row === timeline.current)
