@@ -216,6 +216,27 @@ def test_what_a_trial_must_show(after, offered, said):
     assert verdict.is_offered == offered and said in verdict.sentence
 
 
+BY_ITEM = """
+import torch
+torch.manual_seed(0)
+net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.ReLU(), torch.nn.Linear(4, 1))
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+x, y = torch.randn(8, 3), torch.randn(8, 1)
+for step in range(3):
+    hidden = net[1](net[0](x)).detach()
+    loss = ((net[2](hidden) - y) ** 2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def test_layers_called_one_by_one_get_their_patch(tmp_path):
+    done, _ = explain(tmp_path, BY_ITEM)
+    assert "should be `hidden = net[1](net[0](x))`" in done.stderr, done.stderr
+    assert "Tested: net[0].weight gets a gradient of norm" in done.stderr, done.stderr
+
+
 CANCELLED = """
 import torch
 torch.manual_seed(0)

@@ -68,6 +68,9 @@ def judge_patch_for_missing_gradient(
         patched_norms: The norms in the same backward pass with the patch.
         names_without_gradient: The names of the parameters with a missing gradient.
     """
+    # A program may spell an item of a container as net[0].weight, where the norms are keyed by net.0.weight.
+    program_spellings = {name.replace("[", ".").replace("]", ""): name for name in names_without_gradient}
+    patched_norms = {program_spellings.get(name, name): norm for name, norm in patched_norms.items()}
     others = {
         name: norm for name, norm in original_norms.items() if name not in names_without_gradient and _is_gradient(norm)
     }

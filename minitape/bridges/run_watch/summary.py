@@ -86,7 +86,7 @@ def _describe_pass_and_step_counts(run: RunAccounts) -> str:
 def _describe_healthy_accounts(accounts: list[Account], total_count: int) -> str:
     """Return how many parameters got a finite gradient and changed, with the ranges of their norms and updates."""
     if not accounts:
-        return fill("none of the {all} parameters is known to be healthy", all=total_count)
+        return fill("no parameter is known to be healthy ({all} in all)", all=total_count)
     text = fill(
         "{n} of {all} parameters got a finite gradient and changed (norm {norm}",
         n=len(accounts),
