@@ -215,6 +215,7 @@ class DifferenceFields(TypedDict, total=False):
     missing: bool  # Whether only the other tape has the row that differs.
     rows: list[int]  # Optional. The rows whose values differ, and the operations in `alone`.
     alone: list[int]  # Optional. The operations that the other tape does not have.
+    digits: int  # Optional. The number of digits that tells every two numbers apart that differ.
 
 
 class Snapshot(TypedDict, total=False):

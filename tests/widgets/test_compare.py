@@ -369,3 +369,31 @@ def test_the_first_difference_is_read_whole_on_a_narrow_screen(width, show, page
         show(view._build_snapshot())
         hidden = "one => one.scrollHeight - one.clientHeight"
         assert page.locator(".mt-alarm").first.evaluate(hidden) <= 1
+
+
+def test_numbers_that_differ_in_the_fifth_digit_look_different_and_each_view_has_its_name(page, tmp_path):
+    def record(aim: float) -> Any:
+        x, w = tf.Variable(2.0, name="x"), tf.Variable(0.5, name="w")
+        with tf.GradientTape() as tape:
+            y = (tf.sin(x * w) - aim) ** 2
+        tape.gradient(y, [x, w])
+        return tape
+
+    first, second = record(0.3), record(0.3001)
+    TapeView.compare(first, second).save(tmp_path / "both.html")
+    page.set_content((tmp_path / "both.html").read_text(encoding="utf-8"))
+    views = page.locator(".mt-view")
+    views.nth(1).wait_for()
+    names = views.evaluate_all("all => all.map(one => one.ariaLabel)")
+    assert names == ["Tape view 1: first", "Tape view 2: second"]
+    page.keyboard.press("End")
+    wait_for_frame(page)
+    adjoints, results = ([view.locator(part).all_text_contents() for view in views.all()] for part in (
+        ".mt-node .mt-adjoint", ".mt-results b"
+    ))  # fmt: skip
+    unlike = [(one, other) for one, other in zip(*adjoints, strict=True) if one != other]
+    # x, w, their product, its sine and the difference have other adjoints, the target has 1 on both tapes
+    assert len(unlike) == 5 and "∂ 1.0829" in adjoints[0] and "∂ 1.0827" in adjoints[1]
+    assert results[0] and all(one != other for one, other in zip(*results, strict=True))
+    # a screen reader hears the step once
+    assert views.locator(".mt-said-only").evaluate_all("all => all.map(one => one.ariaLive)") == ["polite", "off"]

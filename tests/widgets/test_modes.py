@@ -227,21 +227,25 @@ def test_lengths_of_bars_tell_the_numbers_and_curves_name_their_input(show):
     assert largest == 60  # the gradient: what the nudge has become at the target
     for size, width in bars:
         assert width == pytest.approx(max(1, 40 * size / largest), abs=0.01)
-    assert page.locator(".mt-slopes [data-row] text").all_text_contents() == ["x × 2", "x × 5", "② × 15", "④ × 6"]
+    slopes = page.locator(".mt-slopes [data-row] text").all_text_contents()
+    assert slopes == ["x × 2.0", "x × 5.0", "② × 15.0   ④ × 6.0"]
     legend = page.locator(".mt-slopenote").inner_text()
     assert "what a nudge of x by 1 has become" in legend and "what comes back from y" in legend
-    assert "∂y/∂x = 60" in legend  # the last blue bar and the sum of the last orange ones
+    assert "∂y/∂x = 60.0" in legend  # the last blue bar and the sum of the last orange ones
 
 
 @pytest.mark.parametrize("width", [1280, 900, 390])
 @pytest.mark.parametrize("program", [accumulation, squares, rosenbrock, wide_program], ids=lambda f: f.__name__)
-def test_numbers_of_slopes_lie_on_no_node_no_bar_and_no_other_number(program, width, show, page):
+def test_numbers_of_slopes_can_be_read_and_lie_on_no_node_no_bar_and_no_other_number(program, width, show, page):
     page.set_viewport_size({"width": width, "height": 844})
     page = show(tf.snapshot(*program()), "none")
     type_keys(page, "s", "End")
     nodes = page.locator(".mt-node .mt-box").evaluate_all(BOXES)
     bars = page.locator(":is(.mt-nudge, .mt-sentback) path").evaluate_all(BOXES)
-    numbers = page.locator(":is(.mt-nudge, .mt-sentback) text").evaluate_all(BOXES)
+    texts = page.locator(".mt-slopes text")
+    sizes = texts.evaluate_all("all => all.map(one => parseFloat(getComputedStyle(one).fontSize) * one.getCTM().a)")
+    assert min(sizes) >= 11
+    numbers = texts.evaluate_all(BOXES)
     assert len(numbers) >= 4
     for k, number in enumerate(numbers):
         number["bottom"] -= 0.3 * (number["bottom"] - number["top"])  # digits end at the baseline
@@ -276,25 +280,33 @@ def test_the_slope_of_an_input_that_is_read_twice_is_that_of_both_edges(show):
     step = 1e-4
     tangent = ((1.5 + step) ** 2 - (1.5 - step) ** 2) / (2 * step)
     row = page.locator(".mt-slopes [data-row='1']")
-    assert row.locator("text").text_content() == f"x × {tangent:.3g}"
+    assert row.locator("text").text_content() == f"x × {tangent:.1f}"
     assert float(page.locator(".mt-slopes .mt-nudge").nth(1).get_attribute("data-size")) == pytest.approx(tangent)
 
 
-def test_a_node_with_two_inputs_shows_both_slopes_inside_of_it(show, page):
+def test_a_node_with_two_inputs_shows_both_curves_inside_of_it_and_both_slopes_nearest_to_it(show, page):
     page.set_viewport_size({"width": 1280, "height": 800})
     u, v = tf.Variable(1.5, name="u"), tf.Variable(-0.25, name="v")
     with tf.GradientTape() as tape:
-        y = u / v
+        y = (u / v) * tf.sin(u + v)
     show(tf.snapshot(tape, y, [u, v]))
     type_keys(page, "s", "End")
-    slopes = page.locator(".mt-slopes [data-row='2'] text").all_text_contents()
     by_hand = [("u", 1 / -0.25), ("v", -1.5 / 0.25**2)]
-    assert slopes == [f"{name} × {slope:g}" for name, slope in by_hand]
+    slopes = page.locator(".mt-slopes [data-row='2'] text")
+    assert slopes.text_content() == "   ".join(f"{name} × {slope:.1f}" for name, slope in by_hand)
     [node] = page.locator(".mt-node[data-id=r2] .mt-box").evaluate_all(BOXES)
-    parts = page.locator(".mt-slopes [data-row='2']").locator(":is(rect, text)").evaluate_all(BOXES)
-    assert len(parts) == 4
-    assert all(node["left"] <= one["left"] and one["right"] <= node["right"] for one in parts)
-    assert all(one["bottom"] <= node["bottom"] for one in parts)
+    curves = page.locator(".mt-slopes [data-row='2'] rect").evaluate_all(BOXES)
+    assert len(curves) == 2
+    assert all(node["left"] <= one["left"] and one["right"] <= node["right"] for one in curves)
+    assert all(node["top"] <= one["top"] and one["bottom"] <= node["bottom"] for one in curves)
+    for row in page.locator(".mt-slopes [data-row]").evaluate_all("all => all.map(one => one.dataset.row)"):
+        text = read_box(page.locator(f".mt-slopes [data-row='{row}'] text"))
+        own = read_box(page.locator(f".mt-node[data-id=r{row}] .mt-box"))
+        away = text["y"] - own["y"] - own["height"]
+        assert -1 <= away < 8
+        for other in page.locator(".mt-node .mt-box").evaluate_all(BOXES):
+            if abs(other["left"] - own["x"]) < 1 and other["top"] > text["y"]:
+                assert other["top"] - text["y"] - text["height"] > 2 * away
 
 
 def test_slopes_say_the_gradient_with_the_digits_that_the_results_have(show):

@@ -89,10 +89,16 @@ const options = {
   charset: "utf8",
   legalComments: "none",
   // what the view reads most often has shorter names, the same in all bundles
-  mangleProps: new RegExp(`^(${Object.keys(shortNames).join("|")})$`),
-  mangleCache: shortNames,
+  ...renaming(shortNames),
   write: false,
 };
+
+function renaming(names) {
+  return { mangleProps: new RegExp(`^(${Object.keys(names).join("|")})$`), mangleCache: names };
+}
+
+// Editors and films have a property of this name that is not the view's.
+const viewNames = renaming({ ...shortNames, position: "pz" });
 
 // `import source from "worker:./worker.ts"` gives the bundled text of that module, to start a
 // worker from.
@@ -176,6 +182,7 @@ const shipped = {
   }),
   [view]: await bundled({
     entryPoints: [`${here}src/widget.ts`],
+    ...viewNames,
     format: "esm",
     plugins: [styles, formulas],
     banner: {
@@ -184,6 +191,7 @@ const shipped = {
   }),
   [element]: await bundled({
     entryPoints: [`${here}element/index.ts`],
+    ...viewNames,
     format: "iife",
     plugins: [styles],
     banner: {

@@ -6,6 +6,7 @@ adjoints come back, and finally the two results appear.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from html import escape
 from typing import TYPE_CHECKING
@@ -27,7 +28,7 @@ from minitape.picture.svg_elements import (
     choose_text_color,
     draw_text,
 )
-from minitape.picture.tape_difference import Alignment, RowPair
+from minitape.picture.tape_difference import RTOL, Alignment, RowPair
 from minitape.picture.truncation import elide_text
 from minitape.picture.value_display import format_magnitude
 
@@ -45,6 +46,7 @@ BOX_LEFTS = ARC_SPACE, ARC_SPACE + BOX_WIDTH + MIDDLE
 FIGURE_WIDTH = 2 * (ARC_SPACE + BOX_WIDTH) + MIDDLE
 EXPRESSION_LETTERS, VALUE_LETTERS = 21, 11
 MAX_LINES, LINES_BEFORE, LINES_AFTER = 14, 4, 7  # A longer comparison is drawn only around the first difference.
+MIN_DIGITS, MAX_DIGITS = 4, 8  # The digits of a number in the live picture.
 PLAYING_SECONDS, MAX_STEP_SECONDS = 7.0, 0.5
 FILL_OF_CHANGED, FILL_OF_DIFFERENCE = "#fff4e5", "#fdecea"
 
@@ -338,6 +340,59 @@ def _select_lines(pairs: list[RowPair], is_difference: Callable[[RowPair], bool]
     head: list[RowPair | None] = [pairs[0], None] if begin > 1 else [*pairs[:begin]]
     tail: list[RowPair | None] = [None, pairs[-1]] if end < len(pairs) - 1 else [*pairs[end:]]
     return [*head, *pairs[begin:end], *tail]
+
+
+def count_distinct_digits(first: Snapshot, second: Snapshot) -> int:
+    """Count the digits that every two numbers need to look different if they belong together and differ.
+
+    Args:
+        first: A snapshot.
+        second: Another snapshot.
+
+    Returns:
+        The number of significant digits, at least 4 and at most 8.
+
+    >>> import minitape as tf
+    >>> def made(factor):
+    ...     x = tf.Variable(2.0, name="x")
+    ...     with tf.GradientTape() as tape:
+    ...         y = x * factor
+    ...     return tf.snapshot(tape, y, x)
+    >>> count_distinct_digits(made(1.0), made(3.0)), count_distinct_digits(made(1.0), made(1.0001))
+    (4, 5)
+    """
+    adjoints, other_adjoints = _collect_adjoints(first), _collect_adjoints(second)
+    values = []
+    for row, other_row in align_rows(first, second):
+        if row is not None and other_row is not None:
+            values += [
+                (row["value"], other_row["value"]),
+                (adjoints.get(row["row"]), other_adjoints.get(other_row["row"])),
+            ]
+    numbers = [
+        numbers
+        for value, other_value in values
+        for numbers in zip(_list_numbers(value), _list_numbers(other_value), strict=False)
+        if not math.isclose(*numbers, rel_tol=RTOL, abs_tol=RTOL * RTOL)
+    ]
+    for digits in range(MIN_DIGITS, MAX_DIGITS):
+        if all(f"{number:.{digits}g}" != f"{other:.{digits}g}" for number, other in numbers):
+            return digits
+    return MAX_DIGITS
+
+
+def _list_numbers(value: ValueFields | None) -> list[float]:
+    """List the finite numbers of a value, or none if only its statistics are known."""
+    data = None if value is None else value.get("data")
+    parts = [data]
+    numbers: list[float] = []
+    while parts:
+        part = parts.pop()
+        if isinstance(part, list):
+            parts += reversed(part)
+        elif isinstance(part, (int, float)):
+            numbers.append(float(part))
+    return numbers
 
 
 def _collect_adjoints(snapshot: Snapshot) -> dict[int, ValueFields]:

@@ -30,7 +30,7 @@ from minitape.picture.source import TapeSource, get_picture_source
 from minitape.picture.tape_difference import TapeDifference, find_first_difference
 from minitape.recording.variable_names import use_namespaces_for_names
 
-from .comparison_figure import list_unpaired_operations
+from .comparison_figure import count_distinct_digits, list_unpaired_operations
 from .front_end import LOADER, get_front_end
 from .interact import InteractiveFunction
 from .kept_view import KeptView
@@ -262,6 +262,7 @@ class TapeView(AnyWidget):
         marks_of_views = [linked, linked]
         if difference is not None:
             operations = list_unpaired_operations(*snapshots)
+            digits = count_distinct_digits(*snapshots)
             marks_of_views = [
                 {
                     **linked,
@@ -271,6 +272,7 @@ class TapeView(AnyWidget):
                         "missing": row is None,
                         "rows": [*rows, *alone],
                         "alone": alone,
+                        "digits": digits,
                     },
                 }
                 for place, text, row, rows, alone in zip(

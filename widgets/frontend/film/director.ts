@@ -135,6 +135,7 @@ export class Director {
       () => true,
       () => false,
       () => false,
+      () => false,
     );
     return fitting.wrapped(layout);
   }

@@ -8,6 +8,7 @@ import type { ViewParts } from "./parts";
 import type { Store } from "./store";
 import css from "./theme.css";
 import { View } from "./view";
+import { t } from "./words";
 
 const groups = new Map<string, Set<View>>(); // views that are compared
 let leads: View | null = null; // the one that the others follow just now
@@ -21,8 +22,12 @@ export function leaveGroup(view: View): void {
 function together(view: View): void {
   if (leads) return;
   leads = view;
-  for (const other of groups.get(view.store.linked) ?? [])
+  for (const other of groups.get(view.store.linked) ?? []) {
+    // only the view at which the reader is says its step
+    const said = other.el.querySelector(".mt-said-only");
+    if (said) said.ariaLive = other === view ? "polite" : "off";
     if (other !== view && other.el.isConnected) other.go(findPlace(view, other));
+  }
   leads = null;
 }
 
@@ -63,7 +68,9 @@ export function attach(
     parts,
   );
   if (store.linked) {
-    groups.set(store.linked, (groups.get(store.linked) ?? new Set()).add(view));
+    const group = (groups.get(store.linked) ?? new Set()).add(view);
+    groups.set(store.linked, group);
+    view.el.ariaLabel += ` ${group.size}: ${store.tapes[0]?.name ?? t("tape")}`;
     view.el.classList.add("mt-no-table", "mt-compared");
   }
   view.theme(isDark());

@@ -9,7 +9,7 @@ import type { Edge } from "./place";
 import { edgeCurve, type Point } from "./shapes";
 import type { Store } from "./store";
 import { crossings, nudged } from "./tangents";
-import { markOf, rounded } from "./value";
+import { decimal, markOf } from "./value";
 import { t } from "./words";
 
 // pixels that the line is longer than what it cuts, from one mark to the next, and of a mark
@@ -22,10 +22,8 @@ interface Card {
   product: number;
 }
 
-const written = (number: number): string =>
-  rounded(Number.isInteger(number) ? number.toFixed(1) : String(number));
 const inBrackets = (number: number): string =>
-  number < 0 ? `(${written(number)})` : written(number);
+  number < 0 ? `(${decimal(number)})` : decimal(number);
 
 export class Cut {
   on = false;
@@ -96,7 +94,7 @@ export class Cut {
       h(
         "b",
         { class: "mt-cutsum" },
-        `Σ = ${written(Math.fround(sum))} = ∂${name(target)}/∂${name(source)}`,
+        `Σ = ${decimal(Math.fround(sum))} = ∂${name(target)}/∂${name(source)}`,
       ),
     );
   }
@@ -117,7 +115,7 @@ export class Cut {
       else
         found.set(edge, {
           edge,
-          factors: [written(tangent), inBrackets(share)],
+          factors: [decimal(tangent), inBrackets(share)],
           product: tangent * share,
         });
     }
@@ -222,6 +220,6 @@ function describeCard({ factors, product }: Card, k: number): HTMLElement {
     factors ? " × " : "",
     factors ? h("span", { class: "mt-incoming" }, factors[1]) : "",
     factors ? " = " : "",
-    h("b", {}, written(product)),
+    h("b", {}, decimal(product)),
   );
 }

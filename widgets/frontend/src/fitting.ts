@@ -3,13 +3,16 @@ import type { Camera } from "./camera";
 import { holding } from "./cards";
 import {
   buildGraph,
+  COLUMN,
   columnsPerLine,
+  HALF,
   lineWidth,
   NEAR,
   NODE_H,
   NODE_W,
   PAD,
   READ,
+  SLOPING,
   stage,
   TIGHT,
   type Graph,
@@ -39,7 +42,7 @@ export class Fitting {
 
   /**
    * `presented` says that the pane is for a projector, `busy` that nodes are being placed, `flat`
-   * that all is to be in one storey.
+   * that all is to be in one storey, `sloping` that slopes are written below the nodes.
    */
   constructor(
     private camera: Camera,
@@ -49,6 +52,7 @@ export class Fitting {
     private presented: () => boolean,
     private busy: () => boolean,
     private flat: () => boolean,
+    private sloping: () => boolean,
   ) {}
 
   /**
@@ -57,7 +61,7 @@ export class Fitting {
    */
   wrapped(placed: Layout): Graph {
     const [layout, columns] = alignLayout(this.store, placed);
-    if (!this.camera.width) return buildGraph(this.store, layout);
+    if (!this.camera.width) return this.build(layout);
     return this.seenWhole(layout, columns) ?? this.inLines(layout, columns);
   }
 
@@ -77,8 +81,7 @@ export class Fitting {
       return this.wrapped(layout.flat);
     // two storeys are in one line, through which one moves where it is too long
     if (layout.flat)
-      return buildGraph(
-        this.store,
+      return this.build(
         layout,
         0,
         per
@@ -90,11 +93,15 @@ export class Fitting {
       );
     const turned =
       per === 1 && !this.store.recording
-        ? buildGraph(this.store, layout, 1, pitch, width / READ - 2 * SIDE)
+        ? this.build(layout, 1, pitch, width / READ - 2 * SIDE)
         : null;
     return turned && turned.right - turned.left + 2 * SIDE <= width / READ
       ? turned
-      : buildGraph(this.store, layout, per, pitch);
+      : this.build(layout, per, pitch);
+  }
+
+  private build(layout: Layout, per = 0, pitch = COLUMN, room = 0): Graph {
+    return buildGraph(this.store, layout, per, pitch, room, this.sloping() ? SLOPING : HALF);
   }
 
   /** the whole of a large graph is shown, in lines that fill the pane */
@@ -111,7 +118,7 @@ export class Fitting {
       lines <= columns;
       lines = this.map && lines > 8 ? Math.ceil(lines * 1.3) : lines + 1
     ) {
-      const graph = buildGraph(this.store, layout, lines === 1 ? 0 : Math.ceil(columns / lines));
+      const graph = this.build(layout, lines === 1 ? 0 : Math.ceil(columns / lines));
       const scale = scaleOf(this.box(graph));
       if (scale > largest * 1.02) [best, largest] = [graph, scale];
       else if (scale < 0.7 * largest) break; // more lines are higher

@@ -17,6 +17,7 @@ export const COLUMN = 246;
 export const TIGHT = 222; // the same where there would be no room for all columns otherwise
 export const NEAR = 190; // and where one line has room for them so: cards are above and below
 export const HALF = 40; // height of a half-slot
+export const SLOPING = 54; // the same where slopes are written below the nodes
 export const PAD = 18;
 const GUTTER = 34; // between two lines
 const LANE = 6; // between two edges that go on in the next line
@@ -80,6 +81,7 @@ export interface Graph {
   nodeOf(row: number): Node | null;
   byColumn: Node[][];
   columns: number;
+  half: number; // height of a half-slot
   pitch: number; // from one column to the next
   per: number; // columns in a line
   turned: boolean; // by 90 degrees: each column is a line, and what is in it side by side
@@ -131,7 +133,7 @@ export const READ = 0.92;
 
 /**
  * The graph of a layout of the store's first rows, in lines of so many columns, 0 for one line; or
- * with `room` turned by 90 degrees, and so wide.
+ * with `room` turned by 90 degrees, and so wide. A half-slot is `half` pixels high.
  */
 export function buildGraph(
   store: Store,
@@ -139,6 +141,7 @@ export function buildGraph(
   wrap = 0,
   pitch = COLUMN,
   room = 0,
+  half = HALF,
 ): Graph {
   const turned = room > 0;
   const per = wrap || Infinity;
@@ -169,7 +172,7 @@ export function buildGraph(
       storey: layout.storey[index],
       line: Math.floor(column / per),
       x: (wrap ? column % per : column) * pitch,
-      y: slot * HALF + (isBare(row) ? -HALF / 2 : 0),
+      y: slot * half + (isBare(row) ? -HALF / 2 : 0),
     } as Node;
     nodes.push(node);
     (byColumn[column] ??= []).push(node);
@@ -192,6 +195,7 @@ export function buildGraph(
     nodeOf,
     byColumn,
     columns: byColumn.length,
+    half,
     pitch,
     per,
     turned,
@@ -298,11 +302,14 @@ function inRows(nodes: Node[], widthOf: (node: Node) => number, room: number): N
 
 /** Puts the lines below each other: until then each one begins at 0. */
 function standLines(graph: Graph, layout: Layout): void {
-  const { nodes, frames, per } = graph;
+  const { nodes, frames, per, half } = graph;
   const near = nearEdges(layout);
   const { column, slot } = layout;
   graph.reach = extentsOf(column, slot, near.passed, per, (i) => isBare(nodes[i].row)).map(
-    ([low, high]) => [low * HALF, Math.max((high - 2) * HALF + NODE_H, low * HALF + HALF)],
+    ([low, high]) => [
+      low * half,
+      Math.max((high - 2) * half + NODE_H, low * half + HALF) + half - HALF,
+    ],
   );
   if (!graph.reach.length) graph.reach = [[0, NODE_H]];
   for (const { line, y, h } of frames) {

@@ -22,6 +22,7 @@ export interface Surroundings {
   readonly below: HTMLElement; // the table and the program
   isPresented(): boolean;
   isCut(): boolean;
+  isSloping(): boolean;
   hasFocus(): boolean;
   /** the graph is another one, or at another place */
   changed(part: "all" | "scene" | "toolbar"): void;
@@ -90,6 +91,7 @@ export class GraphPane {
       around.isPresented,
       () => this.folding.busy,
       around.isCut,
+      around.isSloping,
     );
     this.el = h("div", { class: "mt-pane" }, this.scene.svg, this.hint);
     this.tip = new Tip(this.el);
@@ -180,9 +182,9 @@ export class GraphPane {
     this.layOut();
   }
 
-  /** The cut is drawn in one storey: it is another graph. */
-  flatten(): void {
-    if (!this.layout?.flat) return;
+  /** The cut is drawn in one storey, and slopes have room below nodes: these are other graphs. */
+  restage(mode: string): void {
+    if (mode === "cell" || (mode === "cut" && !this.layout?.flat)) return;
     this.fitting.next = "first";
     this.wrap();
   }

@@ -17,7 +17,7 @@ import {
   full,
   inSentence,
   localFirst,
-  rounded,
+  decimal,
   shapeText,
   title,
   toNumber,
@@ -301,13 +301,7 @@ export class Inspector {
         { class: "mt-num" },
         t("tangent ") + full(from.tangent),
         product === undefined ? "" : t(" gives "),
-        h(
-          "b",
-          {},
-          product === undefined
-            ? ""
-            : rounded(Number.isInteger(product) ? product.toFixed(1) : String(product)),
-        ),
+        h("b", {}, product === undefined ? "" : decimal(product)),
       ),
     );
   }

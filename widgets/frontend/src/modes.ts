@@ -24,8 +24,8 @@ export interface Stage {
   focusView(): void;
   /** brings a part of the graph into view */
   reveal(box: Box): void;
-  /** the graph is to be drawn in one storey, or no longer */
-  flatten(): void;
+  /** the graph of a mode is another one */
+  restage(mode: Overlay): void;
   schedule(...parts: ("all" | "scene" | "toolbar")[]): void;
 }
 
@@ -89,7 +89,7 @@ export class Modes {
     el.classList.toggle("mt-cutting", this.cut.on);
     el.classList.toggle("mt-sloping", this.slopes.on);
     if (mode === "cut" && this.cut.on) trail.cut(this.marks.selected);
-    if (mode === "cut") this.stage.flatten();
+    this.stage.restage(mode);
     this.stage.schedule("all");
   }
 

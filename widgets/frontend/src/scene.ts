@@ -17,6 +17,7 @@ import { meets, sharePlaces } from "./shares";
 import { drawCards, placeCards, type StepCards } from "./step_cards";
 import type { Store } from "./store";
 import type { Timeline } from "./timeline";
+import { useDigits } from "./value";
 
 const TEXT_SCALE = 0.4; // below this, text would be unreadable: only boxes are drawn
 
@@ -100,6 +101,7 @@ export class Scene {
   draw(): void {
     const { drawing, camera } = this;
     if (!drawing || !camera.width) return;
+    useDigits(drawing.store.differs?.digits);
     const { x, y, scale, width, height } = camera;
     this.world.setAttribute("transform", `scale(${scale}) translate(${-x} ${-y})`);
     const plain = scale < TEXT_SCALE;

@@ -1,7 +1,7 @@
 // Geometry and short texts of nodes and edges, shared by the live scene and by exported pictures.
 import type { Box } from "./camera"; // here x and y are those of its middle
 import { groupTitle } from "./fold";
-import { HALF, NODE_H, NODE_W, isBare, type Graph, type Group, type Node } from "./graph";
+import { NODE_H, NODE_W, isBare, type Graph, type Group, type Node } from "./graph";
 import type { Edge } from "./place";
 import {
   brief,
@@ -159,7 +159,7 @@ function between(
   for (const [column, slot] of turned ? [] : via) {
     const [next, x] =
       per === Infinity ? [0, column * pitch] : [Math.floor(column / per), (column % per) * pitch];
-    const y = graph.tops[next] + slot * HALF + HALF / 2;
+    const y = graph.tops[next] + slot * graph.half + graph.half / 2;
     if (next > line) wrap(y);
     curve([x - 10, y]);
     straight([x + NODE_W + 10, y]);

@@ -17,7 +17,7 @@ const [LONG, ENDS] = [40, 6]; // points of an edge, and from its end
 const [COVERED, MUCH] = [20, 1000];
 const ASIDE: number[] = [0, 5, -5]; // of the middle of an edge, in pixels
 // of a number beside a node: its size, and how far its middle is from the node
-const [TAG_W, TAG_H, AWAY] = [44, 11, 10.5];
+const [TAG_W, TAG_H, AWAY] = [52, 12, 11];
 
 /** Tells the number beside a node from those on edges. */
 export const tagId = ({ index }: Node): string => `tag ${index}`;
@@ -59,6 +59,8 @@ export function sharePlaces(
       w: NODE_W + 4,
       h: isBare(node.row) ? NODE_H / 2 : NODE_H + 4,
     });
+    // below it are its slopes
+    if (tagged.length) put({ x: node.x + NODE_W / 2, y: node.y + NODE_H + 9, w: NODE_W, h: 13 });
     const far = farChips(graph, graph.edges(node.index));
     for (const { edge, x, y, w, alone } of far) {
       put({ x: x + w / 2, y, w: w + 4, h: 18 });
@@ -115,15 +117,14 @@ export function sharePlaces(
     put({ x: place[0], y: place[1], w: place[2], h: SHARE_H });
   };
   for (const node of tagged) {
-    const [over, under] = [node.y - AWAY, node.y + NODE_H + AWAY];
+    const y = node.y - AWAY;
     const [left, right] = [node.x + TAG_W / 2, node.x + NODE_W - TAG_W / 2];
-    // edges begin at the right, or where the graph is turned below
-    const corners = (graph.turned ? [under, over] : [over, under]).flatMap((y) => [
+    const corners = [
       [right, y],
       [left, y],
-    ]);
+    ];
     const costs = corners.map(([x, y]) => cost({ x, y, w: TAG_W, h: TAG_H }, ""));
-    const [x, y] = corners[costs.indexOf(Math.min(...costs))];
+    const [x] = corners[costs.indexOf(Math.min(...costs))];
     take(tagId(node), [x, y, TAG_W]);
   }
   for (const [id, curve] of curves) take(id, placeOn(curve, id));

@@ -10,15 +10,15 @@ import { sharePlaces, tagId } from "./shares";
 import type { Store } from "./store";
 import { crossings, nudged, type Crossing } from "./tangents";
 import type { Timeline } from "./timeline";
-import { markOf, rounded, shortName } from "./value";
+import { decimal, markOf, shortName } from "./value";
 import { t } from "./words";
 
-const [W, H, X, Y] = [46, 28, NODE_W - 52, NODE_H - 31]; // of a curve in its node, below its slope
-const [LOW, GAP] = [19, 4]; // the height of each of two curves, and the room between them
+const [W, H, X, Y] = [46, 28, NODE_W - 52, NODE_H - 31]; // of the curves in a node
+const GAP = 4; // between two of them
+const [BELOW, BESIDE] = [NODE_H + 13, 10]; // slopes are below a node, there beside its edges
 const [ONE, MOST] = [22, 40]; // the most pixels of a bar for 1, and those of the longest
 const MANY = 400; // nodes: of a larger graph no curves are drawn
 const COUNTED = 40; // edges: the bars of more have no numbers
-const DIGITS = 4; // of a number above a bar
 
 export class Slopes {
   on = false;
@@ -61,7 +61,7 @@ export class Slopes {
     const nudge = new Map<string, number>(
       ways.map(({ to, port, tangent }) => [`${to}|${port}`, Math.abs(tangent)]),
     );
-    for (const node of graph.nodes) this.curve(node, nudge);
+    for (const node of graph.nodes) this.curve(graph, node, nudge);
     const moved = new Map(ways.map(({ from, tangent }) => [from, tangent]));
     if (ways.length) moved.set(target, gradient);
     this.bars(graph, source, ways, moved);
@@ -92,7 +92,7 @@ export class Slopes {
    * which most of the nudge comes. An input that is read twice moves at both places, so that its
    * slope says by which factor the bar of the nudge has grown.
    */
-  private curve(node: Node, nudge: Map<string, number>): void {
+  private curve(graph: Graph, node: Node, nudge: Map<string, number>): void {
     const row = node.row;
     if (!row || row.kind !== "operation" || !this.timeline.done(row.row)) return;
     const varies = row.inputs.flatMap((input, port) => {
@@ -109,20 +109,21 @@ export class Slopes {
         const curve = localCurve(this.store, row, port, true);
         return curve ? [{ curve, name: shortName(markOf(this.store.rows[input]), 4) }] : [];
       });
+    if (!curves.length) return;
     const width = (W + GAP) / curves.length - GAP;
-    const height = curves.length > 1 ? LOW : H; // below two slopes
-    curves.forEach(({ curve, name }, k) =>
-      this.el.append(
-        s(
-          "g",
-          { transform: `translate(${node.x + X} ${node.y + Y})`, "data-row": row.row },
+    const slopes = curves.map(({ curve, name }) => `${name} × ${short(curve.slope)}`);
+    this.el.append(
+      s(
+        "g",
+        { transform: `translate(${node.x} ${node.y})`, "data-row": row.row },
+        ...curves.map(({ curve }, k) =>
           s(
             "g",
-            { transform: `translate(${k * (width + GAP)} ${H - height})` },
-            ...small(curve, width, height),
+            { transform: `translate(${X + k * (width + GAP)} ${Y})` },
+            ...small(curve, width, H),
           ),
-          s("text", { x: W, y: 10 * k - 2 }, `${name} × ${short(curve.slope)}`),
         ),
+        ...writeBelow(graph, slopes),
       ),
     );
   }
@@ -132,7 +133,7 @@ export class Slopes {
     const node = graph.nodeOf(row);
     const place = node?.row && this.timeline.done(row) && this.places.get(tagId(node));
     if (!place) return;
-    const words = t("a nudge of 1 has become {0} here", rounded(String(tangent)));
+    const words = t("a nudge of 1 has become {0} here", short(tangent));
     this.bar("mt-nudge", place, tangent, words, isCounted);
   }
 
@@ -144,7 +145,7 @@ export class Slopes {
     const place = this.places.get(edgeId(edge));
     if (!place && edge.far) return;
     const curve = place ? [] : edgeCurve(graph, edge);
-    const words = t("a nudge of 1 here becomes {0} at the target", rounded(String(share)));
+    const words = t("a nudge of 1 here becomes {0} at the target", short(share));
     // without room for its number the bar is alone on the edge
     const at = place ?? curve[curve.length >> 1];
     this.bar("mt-sentback", at, share, words, isCounted && !!place);
@@ -180,7 +181,22 @@ function onPlate(x: number, y: number, text: string): SVGElement[] {
   ];
 }
 
-const short = (number: number): string => rounded(String(Number(number.toPrecision(DIGITS))));
+/**
+ * The slopes of a node side by side below it. Where the graph is turned, its edges begin in the
+ * middle there.
+ */
+function writeBelow({ turned }: Graph, slopes: string[]): SVGElement[] {
+  const write = (text: string, x: number, anchor: string): SVGElement =>
+    s("text", { x, y: BELOW, "text-anchor": anchor }, text);
+  const middle = NODE_W / 2;
+  if (!turned) return [write(slopes.join("   "), middle, "middle")];
+  return slopes.map((text, k) =>
+    k ? write(text, middle + BESIDE, "start") : write(text, middle - BESIDE, "end"),
+  );
+}
+
+// of float32, as the numbers of the tape mostly are
+const short = (number: number): string => decimal(Math.fround(number));
 
 /** What the bars and the factors are, and the gradient in which both ways end. */
 function legend(source: string, target: string, gradient: number): (string | HTMLElement)[] {

@@ -278,6 +278,8 @@ export interface Difference {
   rows?: number[];
   /** Optional. The operations that the other tape does not have. */
   alone?: number[];
+  /** Optional. The number of digits that tells every two numbers apart that differ. */
+  digits?: number;
 }
 
 /** A snapshot, or an update of a live picture's snapshot. */

@@ -7,9 +7,15 @@ const MINUS = /^-/;
 
 // that a number has in the picture: all of them are in the inspector, and where the pointer rests
 const DIGITS = 4;
+let shown = DIGITS; // the same in the view that is drawn just now
 const [WHOLE, CLOSE] = [100, 6]; // what is nearly whole below the one has at most the other
 const EXACT = 6; // characters of a number that is short as it is
 const ELEMENTS = 8; // of an array that is written out
+
+/** How many digits a number has in the view that is drawn next: those that its numbers need. */
+export function useDigits(digits = DIGITS): void {
+  shown = digits;
+}
 
 /** One line for a table cell or a node; `room` is the number of characters that fit. */
 export function brief(
@@ -37,7 +43,7 @@ export function written(value: Value, room: number): string | null {
   if (elements(value.data) > ELEMENTS) return null;
   // of floating-point numbers the whole ones end with a point, as NumPy prints them
   const point = /[.e]/.test(text);
-  for (let digits = DIGITS; digits > 1; digits--) {
+  for (let digits = shown; digits > 1; digits--) {
     const found = list(value.data, digits, point);
     if (found.length <= room) return found;
   }
@@ -45,7 +51,7 @@ export function written(value: Value, room: number): string | null {
 }
 
 function fitting(text: string, room: number): string {
-  for (let digits = DIGITS; digits > 0; digits--) {
+  for (let digits = shown; digits > 0; digits--) {
     const found = rounded(text, digits);
     if (found.length <= room || digits === 1) return found;
   }
@@ -67,22 +73,26 @@ function list(data: Nested, digits: number, point: boolean): string {
  * A number with fewer digits; what is short, whole or no real number is unchanged. What is only
  * nearly whole gets as many digits as show so, else a sign: 0.99999, ≈1.
  */
-export function rounded(text: string, digits = DIGITS): string {
+export function rounded(text: string, digits = shown): string {
   const short = withDigits(text, digits);
   const number = Number(text);
   if (short === text || /[.e]/.test(short) || Math.abs(number) >= WHOLE || Number.isInteger(number))
     return short;
-  for (let more = DIGITS + 1; digits === DIGITS && more <= CLOSE; more++) {
+  for (let more = digits + 1; digits === shown && more <= CLOSE; more++) {
     const found = withDigits(text, more);
     if (/[.e]/.test(found)) return found;
   }
   return `≈${short}`;
 }
 
+/** A number as the picture writes a value: what is whole ends with `.0`. */
+export const decimal = (x: number): string =>
+  rounded(Number.isInteger(x) ? x.toFixed(1) : String(x));
+
 function withDigits(text: string, digits: number): string {
   const number = Number(text);
   if (!/[.e]/.test(text) || text.trim() === "" || !Number.isFinite(number)) return text;
-  if (text.length <= EXACT && digits === DIGITS) return text;
+  if (text.length <= EXACT && digits >= DIGITS) return text;
   const size = Math.abs(number);
   if (size !== 0 && (size < 1e-4 || size >= 1e6))
     return number.toExponential(digits - 1).replace(/\.?0*e\+?/, "e");

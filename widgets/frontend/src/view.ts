@@ -79,7 +79,7 @@ export class View {
       go: (position) => this.go(position),
       focusView: () => focusQuietly(this.el),
       reveal: (box) => this.pane.revealBox(box),
-      flatten: () => this.pane.flatten(),
+      restage: (mode) => this.pane.restage(mode),
       schedule: (...parts) => this.schedule(...parts),
     });
   }
@@ -104,6 +104,7 @@ export class View {
       below: h("div", { class: "mt-below" }),
       isPresented: () => this.isPresented,
       isCut: () => this.modes.cut.on,
+      isSloping: () => this.modes.slopes.on,
       hasFocus: () => this.el.contains(focusBeside(this.el)),
       changed: (part) => this.schedule(part),
       resized: (isFirst) => {

@@ -1,6 +1,7 @@
 // Draws a view: at most once per frame what has changed, and at once what a step needs.
 import { setText } from "./dom";
 import { assignedAt } from "./update";
+import { useDigits } from "./value";
 import type { View } from "./view";
 import { t } from "./words";
 
@@ -57,7 +58,8 @@ export class ViewPainter {
 
   /** Draws what depends on the step, besides the graph. */
   drawState(): void {
-    const { timeline, marks, modes, pane, around, stepping } = this.view;
+    const { timeline, marks, modes, pane, around, stepping, store } = this.view;
+    useDigits(store.differs?.digits);
     around.table.draw(marks);
     around.stepbar.draw();
     around.strip.draw();
