@@ -557,3 +557,28 @@ def test_every_button_shows_something(show):
     assert page.evaluate(EMPTY) == []
     type_keys(page, "p", "?", "End", "ArrowDown")
     assert page.evaluate(EMPTY) == []
+
+
+def test_who_steps_back_sees_each_step_where_it_was(show, page):
+    page.set_viewport_size({"width": 900, "height": 640})
+    page.emulate_media(reduced_motion="reduce")  # nothing glides
+    x, w = tf.Variable(0.7, name="x"), tf.Variable(1.3, name="w")
+    with tf.GradientTape() as tape:
+        a = tf.sin(x * w)
+        b = a * x + tf.tanh(x)
+        y = (b - a) ** 2 + b * tf.stop_gradient(x)
+    show(tf.snapshot(tape, y, [x, w]))
+    read_places = """() => [
+        document.querySelector(".mt-scene [transform^=scale]").getAttribute("transform"),
+        ...[".mt-pane", ".mt-results", ".mt-table", ".mt-source", ".mt-inspector"].map(
+            (part) => JSON.stringify(document.querySelector(part)?.getBoundingClientRect())),
+    ]"""
+    type_keys(page, "Home")
+    places = []
+    for key in [*["ArrowRight"] * 20, *["ArrowLeft"] * 20]:
+        type_keys(page, key)
+        wait_for_frame(page)
+        places.append(page.evaluate(read_places))
+    assert len({graph for graph, *_ in places}) > 3  # the graph is larger than its pane
+    assert places[:19] == places[38:19:-1]
+    assert len({tuple(parts) for _, *parts in places}) == 1

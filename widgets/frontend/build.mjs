@@ -97,8 +97,11 @@ function renaming(names) {
   return { mangleProps: new RegExp(`^(${Object.keys(names).join("|")})$`), mangleCache: names };
 }
 
-// Editors and films have a property of this name that is not the view's.
-const viewNames = renaming({ ...shortNames, position: "pz" });
+// Editors and films have properties of these names that are not the view's.
+const viewNames = renaming({
+  ...shortNames,
+  ...{ position: "pz", current: "cz", selected: "sz", scene: "nz" },
+});
 
 // `import source from "worker:./worker.ts"` gives the bundled text of that module, to start a
 // worker from.

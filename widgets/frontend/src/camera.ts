@@ -31,10 +31,13 @@ export class Camera {
   touched = false; // the reader moved it: it does not move by itself
   private frame = 0;
   private goal: [number, number] | null = null; // the corner that it glides to
+  // and by the steps at which it was the corner there: who comes back sees the same
+  private corners = new Map<number, [number, number]>();
 
   constructor(private moved: () => void) {}
 
   resize(width: number, height: number): void {
+    if (this.width !== width || this.height !== height) this.forget();
     this.width = width;
     this.height = height;
   }
@@ -50,8 +53,7 @@ export class Camera {
       box.w * this.scale <= this.width ? box.x + box.w / 2 - this.width / this.scale / 2 : box.x;
     this.y =
       box.h * this.scale <= this.height ? box.y + box.h / 2 - this.height / this.scale / 2 : box.y;
-    this.stop();
-    this.moved();
+    this.place();
   }
 
   /** Has this point in the middle, as far as the box goes. */
@@ -59,6 +61,11 @@ export class Camera {
     const [w, h] = [this.width / this.scale, this.height / this.scale];
     if (box.w > w) this.x = Math.max(box.x, Math.min(box.x + box.w - w, x - w / 2));
     if (box.h > h) this.y = Math.max(box.y, Math.min(box.y + box.h - h, y - h / 2));
+    this.place();
+  }
+
+  private place(): void {
+    this.forget();
     this.stop();
     this.moved();
   }
@@ -69,28 +76,34 @@ export class Camera {
     this.x += px / this.scale - px / scale;
     this.y += py / this.scale - py / scale;
     this.scale = scale;
-    this.stop();
-    this.moved();
+    this.place();
   }
 
   pan(dx: number, dy: number): void {
     this.touched = true;
     this.x -= dx / this.scale;
     this.y -= dy / this.scale;
-    this.stop();
-    this.moved();
+    this.place();
   }
 
   /**
    * Moves just far enough that the box is in view with a margin. While it glides, what counts is
-   * where it will be.
+   * where it will be. At a step where it was before it returns to where it was.
    */
-  reveal(box: Box, smooth = true): void {
+  reveal(box: Box, smooth = true, step?: number): void {
     const [w, h] = [this.width / this.scale, this.height / this.scale];
-    let [x, y] = this.goal ?? [this.x, this.y];
-    x = inView(x, w, box.x, box.w, 150);
-    y = inView(y, h, box.y, box.h, 30);
-    this.glide(x, y, smooth);
+    const [x, y] = this.goal ?? [this.x, this.y];
+    const corner = this.corners.get(step ?? -1) ?? [
+      inView(x, w, box.x, box.w, 150),
+      inView(y, h, box.y, box.h, 30),
+    ];
+    if (smooth && step !== undefined) this.corners.set(step, corner);
+    this.glide(...corner, smooth);
+  }
+
+  /** Forgets where it was at which step: the graph, its scale or its place is another one. */
+  forget(): void {
+    this.corners.clear();
   }
 
   private glide(x: number, y: number, smooth: boolean): void {

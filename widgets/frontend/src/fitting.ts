@@ -218,7 +218,7 @@ export class Fitting {
         height,
       );
     if (graph.turned) [box.x, box.w] = [whole.x, whole.w]; // it is as wide as the pane
-    camera.reveal(box, smooth);
+    camera.reveal(box, smooth, row === timeline.current ? timeline.position : undefined);
   }
 
   /** Shows the whole graph, and when nodes are being placed also the one that comes. */

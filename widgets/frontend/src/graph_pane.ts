@@ -148,6 +148,7 @@ export class GraphPane {
   private show(graph: Graph): void {
     const { store, camera, anchor } = this;
     this.graph = graph;
+    camera.forget();
     this.scene.setGraph(graph);
     const node = anchor && graph.nodeOf(anchor.row);
     if (anchor && node) [camera.x, camera.y] = [node.x - anchor.x, node.y - anchor.y];
