@@ -7,7 +7,7 @@ viewer can display the figure.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import chain, groupby
@@ -87,6 +87,8 @@ MIN_PRINTED_TYPE, MAX_PRINTED_TYPE = 7.001, 9.0  # The size of that type in prin
 MIN_WIDTH = 65  # A column of nodes fits within this many millimeters in any figure.
 END_NODES = 15  # If there are more than four times as many nodes, only these at each end are drawn.
 MILLIMETERS_PER_END_NODE = 10  # A narrow figure draws fewer nodes at each end, so that it fits on a page.
+MAX_REPEATED_OPERATIONS = 3  # Of a longer turn of an omitted loop, only the number of its rows is named.
+MAX_REPEATED_LETTERS = 20  # The gap has room for this many letters of such a turn.
 MAX_PORTS = 50  # Further inputs of an operation are omitted from the picture and its description.
 WIDE_LETTERS = "mwMW…"  # In bold type, these are wider than a name's other letters.
 MAX_REFERENCES = 3  # If more inputs of a node are drawn as names, their number replaces them.
@@ -162,6 +164,8 @@ class Figure:
         node_by_row: The index of each row's node. A number literal belongs to the node of its first consumer.
         nodes: The nodes in the order of their rows.
         gap_index: The index of the node that represents omitted rows, or -1.
+        omitted_rows: These rows, as far as the snapshot contains them and without number literals.
+        period: The number of these rows after which their operations repeat, or 0.
         bottom: The height of the figure without the result lines, in pixels.
         width: The width of the figure without the result lines, in pixels.
         printed_width: The width of the printed figure in millimeters; None for the natural width.
@@ -202,10 +206,12 @@ class Figure:
         visible_rows = [row for row in rows if not row.get("literal")] or rows
         end_nodes = int(min(END_NODES, (self.printed_width or inf) / MILLIMETERS_PER_END_NODE))
         self.gap_index = -1
+        self.omitted_rows: list[RowFields] = []
         selected_rows: list[OptionalRow] = [*visible_rows]
         if len(visible_rows) > 4 * end_nodes:
-            self.gap_index = end_nodes
-            selected_rows[end_nodes:-end_nodes] = [None]
+            self.gap_index, end, self.period = choose_gap([row["label"] for row in visible_rows], end_nodes)
+            self.omitted_rows = visible_rows[self.gap_index : end]
+            selected_rows[self.gap_index : end] = [None]
         self.node_by_row = {row["row"]: index for index, row in enumerate(selected_rows) if row}
         literal_rows = {row["row"] for row in rows if row.get("literal")} - self.node_by_row.keys()
         self.nodes: list[Node] = []
@@ -219,6 +225,18 @@ class Figure:
             self.nodes.append(Node(row, [edge for edge in inputs if 0 <= edge[0] < index][:MAX_PORTS]))
             unplaced_literals = literal_rows.intersection(input_rows) - self.node_by_row.keys()
             self.node_by_row |= dict.fromkeys(unplaced_literals, index)
+
+    def describe_omitted_rows(self) -> tuple[int, str]:
+        """Return how many rows are omitted, and what a loop repeats in them, such as "84 × (×, tanh)", or ""."""
+        row_before, row_after = (self.nodes[self.gap_index + offset].row or {"row": 0} for offset in (-1, 1))
+        count = row_after["row"] - row_before["row"] - 1
+        if not self.period:
+            return count, ""
+        first_row, *next_rows = self.omitted_rows
+        stride = next_rows[self.period - 1]["row"] - first_row["row"]
+        labels = [row["label"] for row in self.omitted_rows[: self.period]]
+        turn = ", ".join(labels) if len(labels) <= MAX_REPEATED_OPERATIONS else translate("{n} rows", n=stride)
+        return count, f"{count // stride} × ({turn})"
 
     # -- layout --------------------------------------------------------------------------------------------------
 
@@ -397,9 +415,12 @@ class Figure:
         x = node.x
         y = node.y
         if row is None:
-            row_before, row_after = (self.nodes[self.gap_index + offset].row or {"row": 0} for offset in (-1, 1))
-            text = translate("{n} rows", n=row_after["row"] - row_before["row"] - 1)
-            return draw_node_box(x, y, "gap", *NODE_COLORS["gap"], "2 3") + draw_text(x + 10, y + 30, text, TITLE_STYLE)
+            count, repeated = self.describe_omitted_rows()
+            return (
+                draw_node_box(x, y, "gap", *NODE_COLORS["gap"], "2 3")
+                + draw_text(x + 10, y + 21, translate("{n} rows", n=count), TITLE_STYLE)
+                + draw_text(x + 10, y + 39, elide_text(repeated, MAX_REPEATED_LETTERS), SMALL_STYLE, MUTED_COLOR)
+            )
         padding = 16 if row["kind"] == "source" else 10
         number_text = draw_text(
             x + NODE_WIDTH - padding + 2, y + 16, str(row["row"]), f'{SMALL_STYLE} text-anchor="end"', MUTED_COLOR
@@ -612,6 +633,31 @@ class Figure:
             to_x, to_y = (x, y + NODE_HEIGHT) if end is None else self.nodes[end].compute_point(0.5)
             text = f"{path_break['text']}, {translate('line {0}').replace('{0}', str(path_break['line']))}"
             yield draw_path(f"M{x} {y}L{to_x} {to_y}", CUT_COLOR, "4 4", 1.4), ((x + to_x) / 2, (y + to_y) / 2), text
+
+
+def choose_gap(labels: Sequence[str], end_nodes: int) -> tuple[int, int, int]:
+    """Return which rows of a long recording to omit: the first, the end, and the number of rows in a turn, or 0.
+
+    Of a loop that reaches beyond the gap, two turns remain at each end.
+
+    Args:
+        labels: The operations of all rows.
+        end_nodes: The number of rows at each end that may remain.
+
+    >>> choose_gap([*"wx", *"×+" * 20, "y"], 6)
+    (6, 38, 2)
+    """
+    first, end = end_nodes, len(labels) - end_nodes
+    omitted = labels[first:end]
+    period = next((turn for turn in range(1, len(omitted) // 2) if omitted[turn:] == omitted[:-turn]), 0)
+    if period:
+        begin, stop = first, end
+        while begin and labels[begin - 1] == labels[begin - 1 + period]:
+            begin -= 1
+        while stop < len(labels) and labels[stop] == labels[stop - period]:
+            stop += 1
+        first, end = min(first, begin + 2 * period), max(end, stop - 2 * period)
+    return first, end, period
 
 
 def is_within_tape(row: RowFields, tape: TapeFields) -> bool:

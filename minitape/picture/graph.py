@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from html import escape
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from .expressions import format_row_title
@@ -61,7 +60,7 @@ NODE_ATTRIBUTES = {
 }
 EDGE_ATTRIBUTES = {"color": EDGE_COLOR, "fontname": "Courier", "fontsize": "10", "arrowsize": "0.6"}
 RESOLUTION = "192"  # Of a .png file, in pixels per inch.
-GAP_NODE = "gap"  # The node that stands for rows are left out.
+GAP_NODE = "gap"  # The node that stands for rows that are left out.
 
 
 @dataclass
@@ -163,7 +162,7 @@ def iter_graph_statements(figure: Figure) -> Iterator[str]:
     Args:
         figure: The figure, for its adjoints, shares and texts.
     """
-    shown_rows = [row for row in figure.snapshot["rows"] if not row.get("literal")] or figure.snapshot["rows"]
+    shown_rows = [node.row for node in figure.nodes if node.row]
     root = Cluster()
     if any(node.line or node.tier for node in figure.nodes):  # A single row of columns would be too small to read.
         yield "graph [rankdir=TB]"
@@ -299,7 +298,7 @@ def iter_edge_statements(figure: Figure, row: RowFields) -> Iterator[str]:
         input_row = figure.expressions.rows_by_number.get(number, {})
         if input_row.get("literal"):  # A number of the program is part of the text of its consumer.
             continue
-        start = number if input_row else GAP_NODE
+        start = number if number in figure.node_by_row else GAP_NODE
         attributes = {"style": "dashed"} if row["cut"] or row["status"] == "ghost" else {}
         if row["cut"]:
             attributes["color"] = CUT_COLOR
@@ -316,25 +315,29 @@ def iter_edge_statements(figure: Figure, row: RowFields) -> Iterator[str]:
 
 
 def iter_gap_statements(figure: Figure) -> Iterator[str]:
-    """Yield the node that stands for the rows that the snapshot leaves out, or nothing if it contains all rows.
+    """Yield the node that stands for the rows that the figure leaves out, or nothing if it contains all rows.
 
     Args:
         figure: The figure that is drawn.
     """
-    numbers = sorted(figure.expressions.rows_by_number)
-    left_out = figure.snapshot.get("total", len(numbers)) - len(numbers)
-    if left_out <= 0:
+    if figure.gap_index < 0:
         return
+    count, repeated = figure.describe_omitted_rows()
+    lines = [
+        translate("{n} rows are left out", n=count),
+        repeated,
+        translate('To see them, use TapeView(tape), or fold="layers" for a model.'),
+    ]
+    cells = "".join(f"<tr><td>{escape_label(line)}</td></tr>" for line in lines if line)
     attributes = {
-        "label": translate("{n} rows are left out", n=left_out),
+        "label": f'<<table border="0" cellborder="0" cellspacing="0">{cells}</table>>',
         "style": "dashed",
         "color": NODE_COLORS["gap"][0],
         "fontcolor": MUTED_COLOR,
     }
     yield f"{GAP_NODE} [{format_attributes(attributes)}]"
-    last_before = next((before for before, after in pairwise(numbers) if after > before + 1), None)
-    if last_before is not None:
-        yield f"{last_before} -> {GAP_NODE} [style=invis]"
+    if row_before := figure.nodes[figure.gap_index - 1].row:
+        yield f"{row_before['row']} -> {GAP_NODE} [style=invis]"
 
 
 def format_attributes(attributes: TextsByName) -> str:

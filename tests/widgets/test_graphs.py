@@ -70,19 +70,35 @@ def test_graphviz_prints_every_name_as_it_is(name):
     assert texts["0->1"].split() == ["3.0"]
 
 
-def test_rows_that_are_left_out_are_counted_in_a_node(monkeypatch):
-    monkeypatch.setattr(drawing, "MAX_FIGURE_ROWS", 20)
+@pytest.mark.parametrize("turns", [100, 900])
+def test_of_a_long_loop_two_turns_are_drawn_at_each_end(turns):
     x = tf.Variable(1.0, name="x")
     with tf.GradientTape() as tape:
         y = x
-        for _ in range(40):
+        for _ in range(turns):
             y = tf.sin(y) * x
     picture = tf.draw(tape)
     source = picture.source
-    assert 'gap [label="61 rows are left out"' in source
+    gap = re.search(r"^gap \[label=(.*)", source, re.MULTILINE)[1]
+    assert f"{2 * turns - 8:,} rows are left out" in gap and f"{turns - 4} × (sin, ×)" in gap
+    assert "To see them, use TapeView(tape)" in gap
     defined = {*re.findall(r"^(\w+) \[", source, re.MULTILINE)} - {"graph", "node", "edge"}
-    assert len(defined) == 21
+    assert defined == {"gap", "0", "1", "2", "3", "4", *(str(2 * turns - k) for k in range(4))}
     assert {end for edge in list_edges(source) for end in edge[:2]} <= defined
+    assert f"{turns - 4} × (sin, ×)" in picture.svg
+
+
+@needs_dot
+def test_graphviz_draws_a_long_program_at_once():
+    x = tf.Variable(1.0, name="x")
+    operations = [tf.sin, tf.tanh, tf.exp, tf.square, tf.cos]
+    with tf.GradientTape() as tape:
+        y = x
+        for turn in range(200):  # No operation repeats in a regular way.
+            y = operations[turn * turn % 7 % 5](y) * x if turn % 3 else operations[turn % 5](y)
+    source = tf.draw(tape).source
+    assert len(re.findall(r"^\d+ \[", source, re.MULTILINE)) == 30
+    subprocess.run(["dot", "-Tsvg"], input=source.encode(), capture_output=True, check=True, timeout=60)
 
 
 @needs_dot
