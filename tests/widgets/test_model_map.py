@@ -80,7 +80,7 @@ def test_a_reader_sees_the_modules_and_asks_for_one(page: Any) -> None:
         "None",
         "has a problem",
     ]
-    marked = page.locator(".mt-map-box.mt-map-marked").evaluate_all("boxes => boxes.map(b => b.textContent)")
+    marked = page.locator(".mt-map-box.mt-map-marked > span").all_text_contents()
     assert marked[:3] == ["net", "blocks", "1 Block"]
 
     page.locator(".mt-map-box", has_text="1 Block").click()
@@ -88,7 +88,10 @@ def test_a_reader_sees_the_modules_and_asks_for_one(page: Any) -> None:
     assert "blocks.1" in panel and "norm of the gradient: None" in panel and "h = relu" in panel
     assert "sum" not in panel
     assert "This is also true of one more parameter." in panel and "<script>" in panel
-    page.locator("input[type=range]").focus()
+    slider = page.locator("input[type=range]")
+    assert slider.get_attribute("aria-valuetext") == "step 2 of 2, 1: norm of the gradient: None"
+    assert page.locator(".mt-map [aria-live], .mt-map output").count() == 0  # only what changed is said
+    slider.focus()
     page.keyboard.press("ArrowLeft")
     panel = page.locator(".mt-map-panel").inner_text()
     assert "norm of the gradient: 0.01\n" in panel and "detach" not in panel

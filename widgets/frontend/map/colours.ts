@@ -1,4 +1,4 @@
-// The colours of gradients: one for each power of ten, dark for small and bright for large.
+// The colours of gradients on a logarithmic scale, dark for small and bright for large.
 import { type Norm, powerOf } from "./tree";
 
 const RAMP = ["#3b0f70", "#414487", "#2a788e", "#22a884", "#7ad151", "#fde725"];
@@ -7,9 +7,9 @@ function channels(colour: string): number[] {
   return [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));
 }
 
-/** The colour of a power of ten in a range. */
-export function colourOf(power: number, [low, high]: [number, number]): string {
-  const share = high > low ? (power - low) / (high - low) : 0.5;
+/** The colour of a norm, in a range of powers of ten that ends with the last one's largest norm. */
+export function colourOf(norm: number, [low, high]: [number, number]): string {
+  const share = (Math.log10(norm) - low) / (high + 1 - low);
   const at = Math.max(0, Math.min(1, share)) * (RAMP.length - 1);
   const first = Math.min(RAMP.length - 2, Math.floor(at));
   const [from, to] = [channels(RAMP[first]), channels(RAMP[first + 1])];
@@ -37,13 +37,12 @@ export function classOf(norm: Norm): string {
 
 /** Paints an element in the colour of a gradient. */
 export function paint(el: HTMLElement, norm: Norm, range: [number, number] | null): void {
-  const power = powerOf(norm);
-  if (power === null || !range) {
+  if (powerOf(norm) === null || !range) {
     const name = classOf(norm);
     if (name) el.classList.add(name);
     return;
   }
-  const colour = colourOf(power, range);
+  const colour = colourOf(norm as number, range);
   el.style.background = colour;
   el.style.color = inkOn(colour);
 }

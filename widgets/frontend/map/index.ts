@@ -6,7 +6,7 @@ import { count } from "../src/value";
 import { speak, t } from "../src/words";
 import theme from "../src/theme.css";
 import css from "./map.css";
-import { classOf, colourOf, inkOn, paint, powerText } from "./colours";
+import { classOf, colourOf, paint, powerText } from "./colours";
 import { describeModule, type MapData, normText } from "./panel";
 import {
   type Box,
@@ -17,6 +17,7 @@ import {
   normOf,
   type Norm,
   placeBoxes,
+  powerOf,
   rangeOf,
   type Share,
 } from "./tree";
@@ -34,9 +35,10 @@ export class ModelMap {
   private share: Share = "size";
   private boxes: Box[] = [];
   private field = h("div", { class: "mt-map-field", role: "tree", "aria-label": t("modules") });
-  private panel = h("div", { class: "mt-map-panel", "aria-live": "polite" });
+  private panel = h("div", { class: "mt-map-panel", role: "region" });
   private crumbs = h("nav", { class: "mt-map-crumbs", "aria-label": t("path") });
-  private stepText = h("output", {});
+  private stepText = h("span", {});
+  private stepSlider: HTMLInputElement | null = null;
 
   constructor(private data: MapData) {
     this.tree = buildTree(data.parameters, data.root, data.title);
@@ -82,6 +84,7 @@ export class ModelMap {
       this.step = Number(input.value) - 1;
       this.draw();
     });
+    this.stepSlider = input;
     return h("label", { class: "mt-map-steps" }, this.stepText, input);
   }
 
@@ -89,10 +92,12 @@ export class ModelMap {
     const swatches: HTMLElement[] = [];
     const [low, high] = this.range ?? [0, -1];
     for (let power = low; power <= high; power++) {
-      const swatch = h("span", { class: "mt-map-swatch" }, powerText(power));
-      swatch.style.background = colourOf(power, [low, high]);
-      swatch.style.color = inkOn(swatch.style.background);
-      swatches.push(swatch);
+      const steps = [1, 2, 5].map((digit) => {
+        const step = h("i", { title: `${digit} · ${powerText(power)}` });
+        step.style.background = colourOf(digit * 10 ** power, [low, high]);
+        return step;
+      });
+      swatches.push(h("span", { class: "mt-map-swatch mt-map-power" }, powerText(power), ...steps));
     }
     const norms = this.data.parameters.flatMap((parameter) => parameter.norms);
     const others: [Norm, string][] = [
@@ -159,7 +164,15 @@ export class ModelMap {
     if (!this.boxes.some(({ modules }) => modules[0] === this.chosen)) this.chosen = this.top;
     this.field.replaceChildren(...this.boxes.map((box) => this.drawBox(box, 100 / columns)));
     this.panel.replaceChildren(...describeModule(this.chosen, this.data, this.step));
-    this.stepText.textContent = t("step {0} of {1}", this.step + 1, this.data.steps);
+    this.panel.setAttribute("aria-label", this.chosen.label);
+    const text = t("step {0} of {1}", this.step + 1, this.data.steps);
+    this.stepText.textContent = text;
+    // A screen reader says with the step what the gradient is, and not the whole panel.
+    const norm = normText(normOf(this.chosen.parameters, this.step));
+    this.stepSlider?.setAttribute(
+      "aria-valuetext",
+      `${text}, ${this.chosen.label}: ${t("norm of the gradient: {0}", norm)}`,
+    );
     this.drawCrumbs();
   }
 
@@ -204,6 +217,8 @@ export class ModelMap {
     el.classList.toggle("mt-map-marked", causes.length > 0);
     if (height >= LABEL_HEIGHT)
       el.append(h("span", {}, text, name ? h("small", {}, ` ${name}`) : null));
+    if (height >= 2 * LABEL_HEIGHT && powerOf(norm) !== null)
+      el.append(h("small", { class: "mt-map-norm" }, normText(norm)));
     return el;
   }
 }

@@ -111,19 +111,50 @@ export function depthOf(module: Module): number {
 export type Share = "size" | "equal";
 
 export const LEAST_HEIGHT = 3; // of a box, in pixels
+const MARKED_HEIGHT = 18; // of one that has a problem in any step: its name can be read
 
-/** Places a module and what is in it: a column for each level, heights by size. */
+/** How high a module must be for the names of all that have a problem in it. */
+function leastOf(module: Module): number {
+  const isMarked = module.parameters.some(({ causes }) => causes.some((cause) => cause >= 0));
+  if (!isMarked) return 0;
+  return Math.max(
+    MARKED_HEIGHT,
+    module.children.reduce((sum, child) => sum + leastOf(child), 0),
+  );
+}
+
+/** Shares a height by weight, but each gets its least; for that half of the height may be used. */
+function shareHeight(weights: number[], least: number[], height: number): number[] {
+  const needed = least.reduce((sum, one) => sum + one, 0);
+  const scaled = least.map((one) => one * Math.min(1, height / 2 / needed));
+  const raised = new Set<number>();
+  for (;;) {
+    const free = weights.map((weight, k) => (raised.has(k) ? 0 : weight));
+    const whole = free.reduce((sum, weight) => sum + weight, 0) || 1;
+    const room = scaled.reduce((sum, one, k) => sum - (raised.has(k) ? one : 0), height);
+    const heights = free.map((weight, k) => (raised.has(k) ? scaled[k] : (weight / whole) * room));
+    const low = heights.findIndex((one, k) => !raised.has(k) && one < scaled[k]);
+    if (low < 0) return heights;
+    raised.add(low);
+  }
+}
+
+/**
+ * Places a module and what is in it: a column for each level, heights by size; what has a problem
+ * is high enough to be seen.
+ */
 export function placeBoxes(top: Module, columns: number, height: number, share: Share): Box[] {
   const weigh = (module: Module): number =>
     share === "size" ? module.size : module.parameters.length;
   const boxes: Box[] = [{ modules: [top], column: 0, top: 0, height }];
   const place = (module: Module, column: number, begin: number, room: number): void => {
     if (column >= columns) return;
-    const whole = weigh(module) || 1;
+    const { children } = module;
+    const heights = shareHeight(children.map(weigh), children.map(leastOf), room);
     let at = begin;
     let small: Box | null = null;
-    for (const child of module.children) {
-      const own = (weigh(child) / whole) * room;
+    for (const [k, child] of children.entries()) {
+      const own = heights[k];
       if (own >= LEAST_HEIGHT) {
         boxes.push({ modules: [child], column, top: at, height: own });
         place(child, column + 1, at, own);

@@ -50,8 +50,8 @@ it("gives each power of ten a colour", () => {
   expect([powerOf(1000), powerOf(999), powerOf(0.001), powerOf(0)]).toEqual([3, 2, -3, null]);
   expect(rangeOf([parameter("a", 1, 1e-30), parameter("b", 1, 20)], 1)).toEqual([-13, 1]);
   expect(rangeOf([parameter("a", 1, "none")], 1)).toBe(null);
-  expect(inkOn(colourOf(0, [0, 3]))).toBe("#fff");
-  expect(inkOn(colourOf(3, [0, 3]))).toBe("#000");
+  expect(inkOn(colourOf(1, [0, 3]))).toBe("#fff");
+  expect(inkOn(colourOf(9999, [0, 3]))).toBe("#000");
   expect(powerText(-12)).toBe("10⁻¹²");
 });
 
@@ -78,6 +78,29 @@ it("places each module beside its parent, with heights by size", () => {
   ]);
   const alike = placeBoxes(tree, 2, 90, "equal").map(({ height }) => Math.round(height));
   expect(alike).toEqual([90, 60, 30]);
+});
+
+it("gives norms in a power of ten different colours", () => {
+  const range: [number, number] = [-4, -2];
+  const [two, eight, next] = [2e-3, 8e-3, 1e-2].map((norm) => colourOf(norm, range));
+  const green = (colour: string): number => Number(colour.match(/\d+/g)![1]);
+  expect(green(eight) - green(two)).toBeGreaterThan(40);
+  expect(green(next)).toBeGreaterThan(green(eight));
+});
+
+it("makes a module with a problem high enough for its name", () => {
+  const small = [parameter("net.big", 1e6, 1), parameter("net.norm.w", 10, "none", 0)];
+  const all = buildTree([...small, parameter("net.norm.b", 10, "none", 0)], ["net"], "");
+  const boxes = placeBoxes(all, 3, 200, "size");
+  const heights = boxes.map(({ modules, height }) => [modules[0].label, height]);
+  expect(heights).toEqual([
+    ["net", 200],
+    ["big", 164],
+    ["norm", 36],
+    ["w", 18],
+    ["b", 18],
+  ]);
+  expect(placeBoxes(all, 2, 20, "size").map(({ height }) => height)).toEqual([20, 10, 10]);
 });
 
 it("lets neighbours that are too small share a box", () => {
