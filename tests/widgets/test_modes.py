@@ -8,7 +8,7 @@ import pytest
 import minitape as tf
 from tests.jupyterlab_page import read_box
 
-from .conftest import accumulation, build_chain_snapshot, nested, square, type_keys
+from .conftest import accumulation, build_chain_snapshot, cut, nested, square, type_keys
 from .test_labels import rosenbrock
 from .twelve_programs import TWELVE
 
@@ -102,6 +102,43 @@ def test_the_sum_over_a_cut_names_a_target_without_a_name_by_its_number(show):
     page = show(tf.snapshot(tape, h[1], x))
     type_keys(page, "k")
     assert page.evaluate(SUM).endswith(" = ∂②/∂x")
+
+
+AWAY_FROM_EDGES = """marks => {
+    const edges = [...document.querySelectorAll("path.mt-edge")];
+    return marks.map((mark) => Math.min(...edges.flatMap((edge) => {
+        const length = edge.getTotalLength();
+        return Array.from({ length: Math.ceil(length) }, (_, k) => {
+            const { x, y } = edge.getPointAtLength(k);
+            return Math.hypot(x - mark.getAttribute("cx"), y - mark.getAttribute("cy"));
+        });
+    })));
+}"""
+
+
+@pytest.mark.parametrize("program", [cut, squares, wide_program], ids=lambda f: f.__name__)
+def test_a_cut_begins_at_a_break_and_has_its_marks_on_their_edges(program, show):
+    snapshot = tf.snapshot(*program())
+    page = show(snapshot)
+    type_keys(page, "k")
+    line = read_box(page.locator(".mt-cutline"))["x"]
+    for row in (row for row in snapshot["rows"] if row["cut"]):
+        box = read_box(page.locator(f".mt-node[data-id=r{row['row']}] .mt-box"))
+        assert box["x"] - 140 < line < box["x"]
+    away = page.locator(".mt-crossmark circle").evaluate_all(AWAY_FROM_EDGES)
+    assert away and max(away) < 2.5
+    said = page.locator(".mt-cutnote").first.text_content()
+    assert re.search(r"comes back from y 1 ", said) and " Σ = " in said
+
+
+def test_a_gradient_that_is_cut_everywhere_is_the_reason_why_there_is_no_cut(show):
+    x = tf.Variable(2.0, name="x")
+    with tf.GradientTape() as tape:
+        y = tf.sin(tf.stop_gradient(tf.exp(x)))
+    page = show(tf.snapshot(tape, y, x))
+    type_keys(page, "k")
+    assert page.locator(".mt-cutline").count() == 0
+    assert page.locator(".mt-help").inner_text() == "no gradient passes: stop_gradient cuts the path"
 
 
 def test_the_line_is_dragged_and_says_where_there_is_none(show):

@@ -230,7 +230,6 @@ function grid(
       };
       if (!pick) return h("i", attrs);
       return h("button", {
-        type: "button",
         ...attrs,
         tabindex: lit(r, c) || (!isAnyLit && r + c === 0) ? 0 : -1,
         "aria-label": `${name} ${place}`,

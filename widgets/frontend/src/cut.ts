@@ -9,11 +9,15 @@ import type { Edge } from "./place";
 import { edgeCurve, type Point } from "./shapes";
 import type { Store } from "./store";
 import { crossings, nudged } from "./tangents";
-import { decimal, markOf } from "./value";
+import { cutWords, decimal, markOf } from "./value";
 import { t } from "./words";
 
 // pixels that the line is longer than what it cuts, from one mark to the next, and of a mark
 const [BEYOND, APART, RADIUS] = [26, 19, 8];
+const ASIDE = [0, -10, 10, -20, 20]; // of the middle between two columns
+const MOST = 60; // columns in which it is looked for the place where it begins
+
+type Ways = NonNullable<ReturnType<typeof crossings>>;
 
 /** What goes over one edge: the sum over the rows that it stands for, and the factors of one. */
 interface Card {
@@ -66,16 +70,13 @@ export class Cut {
     if (!this.on || !graph) return;
     const source = nudged(this.store, this.selected());
     const ways = crossings(this.store, source);
-    if (!ways)
-      return this.say(
-        t("The cut is shown only if the source and all values along its paths are single numbers."),
-      );
+    if (!ways) return this.say(this.refuse(source));
     const target = (this.store.sweep as NonNullable<Store["sweep"]>).target[0];
     const [first, last] = [
       graph.nodeOf(source)?.column ?? 0,
       (graph.nodeOf(target)?.column ?? 1) - 1,
     ];
-    if (this.at < 0) this.at = (first + last) >> 1;
+    if (this.at < 0) this.at = this.findOpening(graph, ways, first, last);
     this.at = Math.max(first, Math.min(last, this.at));
     const cards = this.cards(graph, ways);
     const sum = cards.reduce((all, { product }) => all + product, 0);
@@ -90,7 +91,8 @@ export class Cut {
         " × ",
         h("span", { class: "mt-incoming" }, t("what comes back from {0}", name(target))),
       ),
-      ...placed.map(describeCard),
+      ...placed.flatMap((card, k) => [" ", describeCard(card, k)]),
+      " ",
       h(
         "b",
         { class: "mt-cutsum" },
@@ -99,13 +101,34 @@ export class Cut {
     );
   }
 
+  /** Why there is no cut: no gradient arrives, or not all is single numbers. */
+  private refuse(source: number): string {
+    const { sweep, rows } = this.store;
+    const arrives = sweep?.steps.some(({ edges }) => edges.some(({ input }) => input === source));
+    const cut = arrives ? null : rows.find((row) => row.cut)?.cut;
+    return cut
+      ? t("no gradient passes: {0}", cutWords(cut))
+      : t("The cut is shown only if the source and all values along its paths are single numbers.");
+  }
+
+  /** Behind which column it begins: at a break, else where it crosses most edges. */
+  private findOpening(graph: Graph, ways: Ways, first: number, last: number): number {
+    const torn = graph.nodes.find(
+      ({ row, column }) => row?.cut && column > first && column <= last + 1,
+    );
+    let best = (first + last) >> 1;
+    if (torn || last - first > MOST) return torn ? torn.column - 1 : best;
+    for (let k = first; k <= last; k++)
+      if (this.cards(graph, ways, k).length > this.cards(graph, ways, best).length) best = k;
+    return best;
+  }
+
   /** By drawn edge what goes over it. */
-  private cards(graph: Graph, ways: NonNullable<ReturnType<typeof crossings>>): Card[] {
+  private cards(graph: Graph, ways: Ways, at = this.at): Card[] {
     const found = new Map<Edge, Card>();
     for (const { from, to, port, tangent, share } of ways) {
       const [start, end] = [graph.nodeOf(from), graph.nodeOf(to)];
-      if (!start || !end || start === end || start.column > this.at || end.column <= this.at)
-        continue;
+      if (!start || !end || start === end || start.column > at || end.column <= at) continue;
       const edge = end.row
         ? drawnEdge(graph, end, { input: from, port }, end.row)
         : (graph.edges(end.index).find((one) => one.from === start.index) ?? null);
@@ -129,21 +152,29 @@ export class Cut {
     const [low, high] = graph.reach[line] ?? [0, NODE_H];
     const middle = (per === Infinity ? this.at : this.at % per) * pitch + (pitch + NODE_W) / 2;
     // behind the last column of a line there is less room
-    const across = turned ? high + 30 : Math.min(middle, graph.right - 4);
-    const meeting = (edge: Edge): Point => {
-      const own = edgeCurve(graph, edge).filter(
-        ([, y]) => turned || (y >= low - 60 && y <= high + 60),
-      );
-      const away = ([x, y]: Point): number => Math.abs((turned ? y : x) - across);
-      return own.reduce(
-        (best, point) => (away(point) < away(best) ? point : best),
-        own[0] ?? [across, (low + high) / 2],
-      );
-    };
+    const usual = turned ? high + 30 : Math.min(middle, graph.right - 4);
     const axis = turned ? 0 : 1; // along the line
-    const placed = cards
-      .map((card) => ({ card, at: meeting(card.edge) }))
-      .sort((a, b) => a.at[axis] - b.at[axis]);
+    const curves = cards.map((card) => ({
+      card,
+      curve: edgeCurve(graph, card.edge).filter(
+        ([, y]) => turned || (y >= low - 60 && y <= high + 60),
+      ),
+    }));
+    const meetings = (at: number): { card: Card; at: Point }[] =>
+      curves
+        .map(({ card, curve }) => ({ card, at: meeting(curve, at, 1 - axis, (low + high) / 2) }))
+        .sort((a, b) => a.at[axis] - b.at[axis]);
+    // beside the middle of a gap the marks may have room on their edges
+    const crowd = (at: number): number =>
+      meetings(at).reduce(
+        (sum, one, k, all) =>
+          sum + (k ? Math.max(0, APART - one.at[axis] + all[k - 1].at[axis]) : 0),
+        Math.abs(at - usual) / 100,
+      );
+    const across = ASIDE.map((by) => usual + by).reduce((best, at) =>
+      crowd(at) < crowd(best) ? at : best,
+    );
+    const placed = meetings(across);
     let last = -Infinity;
     const marks = placed.map(({ at }, k) => {
       last = Math.max(at[axis], last + APART); // beside the mark before
@@ -207,6 +238,17 @@ export class Cut {
     };
     follow(svg, event, move);
   }
+}
+
+/** Where a curve meets the line at this place across it; `along` where it does not. */
+function meeting(curve: Point[], across: number, axis: number, along: number): Point {
+  const k = curve.findIndex(
+    (point, i) => i && (point[axis] - across) * (curve[i - 1][axis] - across) <= 0,
+  );
+  const [from, to] = [curve[k - 1], curve[k]];
+  if (!from) return axis ? [along, across] : [across, along];
+  const share = (across - from[axis]) / (to[axis] - from[axis] || 1);
+  return [from[0] + share * (to[0] - from[0]), from[1] + share * (to[1] - from[1])];
 }
 
 /** The two factors of what goes over an edge, and their product, behind the number of its mark. */

@@ -36,9 +36,17 @@ export function h<K extends keyof HTMLElementTagNameMap>(
   ...children: Child[]
 ): HTMLElementTagNameMap[K] {
   const el = document.createElement(tag);
+  if (tag === "button") el.setAttribute("type", "button"); // in a form it does not send it
   fill(el, attrs, children);
   return el;
 }
+
+/** A small button between words, which does this. */
+export const smallButton = (
+  text: string,
+  onclick: () => void,
+  attrs: Attrs = {},
+): HTMLButtonElement => h("button", { class: "mt-button mt-small", onclick, ...attrs }, text);
 
 /** An SVG element. */
 export function s<K extends keyof SVGElementTagNameMap>(

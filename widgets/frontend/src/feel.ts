@@ -1,5 +1,5 @@
 // To feel a derivative: a curve with the point and its tangent, and a leaf that moves.
-import { focusBeside, h, on, s, setText } from "./dom";
+import { focusBeside, h, on, s, setText, smallButton } from "./dom";
 import { findFormula } from "../evaluator/formulas";
 import type { Row } from "./schema";
 import type { Store } from "./store";
@@ -224,11 +224,7 @@ export class Mover {
     this.show(value);
     on(this.input, "input", () => move(round(Number(this.input.value), reach)));
     on(this.field, "change", () => this.field.value !== "" && move(Number(this.field.value)));
-    const reset = h(
-      "button",
-      { type: "button", class: "mt-button mt-small", title: "As it was recorded", onclick: back },
-      t("back"),
-    );
+    const reset = smallButton(t("back"), back, { title: "As it was recorded" });
     this.el = h("label", { class: "mt-mover" }, h("b", {}, name), this.input, this.field, reset);
   }
 

@@ -1,5 +1,5 @@
 // What happens at this step, in words and numbers; and everything about the selected row.
-import { h, setText } from "./dom";
+import { h, setText, smallButton } from "./dom";
 import { groupTitle } from "./fold";
 import type { Node } from "./graph";
 import { heatmap } from "./heatmap";
@@ -196,11 +196,9 @@ export class Inspector {
           note.append(t(" Computing the arrays needs a kernel, so run the notebook first."))
         );
       note.append(
-        h(
-          "button",
-          { type: "button", class: "mt-button mt-small mt-again", onclick: tell },
-          t("compute again and keep the sweep"),
-        ),
+        smallButton(t("compute again and keep the sweep"), tell, {
+          class: "mt-button mt-small mt-again",
+        }),
       );
     }
     return [note];
@@ -457,7 +455,6 @@ export class Inspector {
     return h(
       "button",
       {
-        type: "button",
         class: "mt-link",
         onclick: () => this.actions.go(row),
         "aria-label": t("select row {0}", row),
@@ -471,8 +468,7 @@ export class Inspector {
   private chosenLines(node: Node): HTMLElement[] {
     if (!node.row) return this.groupLines(node);
     const row = node.row;
-    const act = (text: string, action: () => void): HTMLElement =>
-      h("button", { type: "button", class: "mt-button mt-small", onclick: action }, t(text));
+    const act = (text: string, action: () => void): HTMLElement => smallButton(t(text), action);
     const acts = [act("run to here", () => this.actions.to(row.row))];
     if (this.timeline.backTo(row.row) !== null)
       acts.push(act("run back to here", () => this.actions.back(row.row)));
@@ -531,11 +527,7 @@ export class Inspector {
   private groupLines(node: Node): HTMLElement[] {
     const group = node.group;
     if (!group) return [];
-    const unfold = h(
-      "button",
-      { type: "button", class: "mt-button mt-small", onclick: () => this.actions.unfold(node) },
-      t("unfold"),
-    );
+    const unfold = smallButton(t("unfold"), () => this.actions.unfold(node));
     return [
       h(
         "p",

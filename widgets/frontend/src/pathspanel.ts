@@ -189,7 +189,6 @@ export class PathsPanel {
       h(
         "button",
         {
-          type: "button",
           class: "mt-link mt-path",
           title: "Multiply along this path",
           onclick: () => this.multiply(paths[0], found),

@@ -1,6 +1,6 @@
 // Predict: in the backward sweep the next product is shown when the reader has typed what it will
 // be.
-import { focusQuietly, h, on } from "./dom";
+import { focusQuietly, h, on, smallButton } from "./dom";
 import type { SweepEdge, SweepStep } from "./schema";
 import type { Store } from "./store";
 import { full, localFirst, title, withRows } from "./value";
@@ -61,8 +61,7 @@ export class Predict {
     const said = h("span", { class: "mt-said", role: "status" });
     const check = (): void => this.check(field.value, edge, said, position);
     on(field, "keydown", (event) => event.key === "Enter" && check());
-    const act = (text: string, action: () => void): HTMLElement =>
-      h("button", { type: "button", class: "mt-button mt-small", onclick: action }, t(text));
+    const act = (text: string, action: () => void): HTMLElement => smallButton(t(text), action);
     this.el.replaceChildren(
       h(
         "p",

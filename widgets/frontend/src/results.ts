@@ -1,6 +1,6 @@
 // What the gradient calls gave: a line for each, the numbers that the program got, and why one is
 // None.
-import { h, s } from "./dom";
+import { h, s, smallButton } from "./dom";
 import { signedMap } from "./heatmap";
 import { notFinite } from "./scale";
 import type { Result, Row, Value } from "./schema";
@@ -78,11 +78,8 @@ export class Results {
     const hidden = results.length - calls.length + (this.all ? 0 : Math.max(0, ...folded));
     this.el.replaceChildren(...calls.map((call) => this.line(call, hide)));
     if (hidden > 0 || this.all) {
-      const more = h(
-        "button",
-        { type: "button", class: "mt-button mt-small", onclick: () => this.toggle(hide) },
-        this.all ? t("fewer") : t("{0} more", hidden),
-      );
+      const words = this.all ? t("fewer") : t("{0} more", hidden);
+      const more = smallButton(words, () => this.toggle(hide));
       if (hidden > 0 || results.length > CALLS || results.some((call) => call.sources.length > FEW))
         this.el.append(more);
     }
@@ -118,15 +115,10 @@ export class Results {
       el.append(t(" and {0} more", call.more));
     if (!call.shown && call.sweep)
       el.append(
-        h(
-          "button",
-          {
-            type: "button",
-            class: "mt-button mt-small",
-            title: "Step through the sweep of this call",
-            onclick: () => (this.store.choose(at), this.el.parentElement?.focus()),
-          },
+        smallButton(
           t("show its steps"),
+          () => (this.store.choose(at), this.el.parentElement?.focus()),
+          { title: "Step through the sweep of this call" },
         ),
       );
     return el;
@@ -163,7 +155,6 @@ export class Results {
         ? h(
             "button",
             {
-              type: "button",
               class: "mt-link",
               onclick: () => this.pick(row),
               "aria-label": t("select {0}, row {1}", name, row),

@@ -33,7 +33,6 @@ export class StepBar {
   private goBack = h(
     "button",
     {
-      type: "button",
       class: "mt-button mt-go",
       hidden: true,
       title: "Step through the backward sweep (space stops)",

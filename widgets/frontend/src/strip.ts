@@ -1,6 +1,6 @@
 // What is wrong, in a line above the graph, there only when something is: each part leads to its
 // row, or to its step.
-import { h } from "./dom";
+import { h, smallButton } from "./dom";
 import type { Alarm, Difference } from "./schema";
 import type { Store } from "./store";
 import { t } from "./words";
@@ -46,13 +46,7 @@ export class Strip {
       this.all = true;
       this.paint(alarms);
     };
-    this.el.append(
-      h(
-        "button",
-        { type: "button", class: "mt-button mt-small", onclick: show },
-        t("{0} more", alarms.length - few.length),
-      ),
-    );
+    this.el.append(smallButton(t("{0} more", alarms.length - few.length), show));
   }
 
   private line(alarm: Place): HTMLElement {
@@ -66,12 +60,7 @@ export class Strip {
     const [before, after] = alarm.title.replace(/:$/, "").split(place);
     return h(
       "button",
-      {
-        type: "button",
-        class: "mt-alarm",
-        title: `${alarm.title}. ${alarm.text}`,
-        onclick: () => this.go(alarm),
-      },
+      { class: "mt-alarm", title: `${alarm.title}. ${alarm.text}`, onclick: () => this.go(alarm) },
       h("b", {}, before, after !== undefined && h("u", {}, place), after),
       ` ${text}`,
     );

@@ -1,5 +1,5 @@
 // Title, tapes, search, folding, zoom, paths, export.
-import { button, h, on, setText } from "./dom";
+import { button, h, on, setText, smallButton } from "./dom";
 import type { Tape } from "./schema";
 import type { Store } from "./store";
 import { count } from "./value";
@@ -71,16 +71,9 @@ export class Toolbar {
     private store: Store,
     private actions: ToolbarActions,
   ) {
-    this.stop = h(
-      "button",
-      {
-        type: "button",
-        class: "mt-button mt-small",
-        title: "Stop arranging the nodes (Esc)",
-        onclick: actions.stop,
-      },
-      t("arranging… stop"),
-    );
+    this.stop = smallButton(t("arranging… stop"), actions.stop, {
+      title: "Stop arranging the nodes (Esc)",
+    });
     this.modes = [
       ["nearby", worded("nearby", "Show only the selected row and nearby rows (n)", actions.focus)],
       ["paths", worded("paths", "Paths from a source to a target (p)", actions.paths)],
