@@ -87,6 +87,20 @@ ERROR_HINTS = {
     r"ValueError.*to.unpack": (
         "A line unpacks a list or tuple into the wrong number of names. What does the list or tuple contain?"
     ),
+    r"loop.has.\d+.variables": (
+        "The body of a while_loop returns one value for each variable of the loop, in the same order. How many does "
+        "yours return?"
+    ),
+    r"only.inside.a.traced.function": (
+        "The function was called outside of a traced function. Keep @tf.function above the function that calls it."
+    ),
+    r"OverflowError": (
+        "A number got too large for Python's math. The functions of tf return inf for such a number instead."
+    ),
+    r"could.not.be.broadcast|core.dimension": (
+        "The shapes of two arrays don't fit together, as the message says. Which of the two isn't as long as it should "
+        "be?"
+    ),
     r"indices.must.be.integers": (
         "The value in the square brackets is not a whole number. Does the loop go over the items themselves instead of "
         "their positions?"

@@ -222,7 +222,7 @@ PROGRAMS += [  # of a reading of 1,255 answers
     ("10.2", START.replace("penalty = 0.0", "penalty = tf.Variable(0.0)").replace("for penalty", "for number")
      .replace("            y = loss(x)", LATE), "after the loss was computed"),
     ("10.2", START.replace("(0.0, 5.0)", "(5.0, 0.0)"), "\nHint: "),
-    ("10.4", solved("10.4", "k + 1", "k + 2"), "grows by 2 each time"),
+    ("10.4", solved("10.4", "k + 1", "k + 2"), "this is the slope of f(f(x))"),
     ("10.4", solved("10.4", "k, y = tf", "y = tf"), "also returns the counter"),
     ("12.3", solved("12.3", "adjoints[target.row] = 1.0", "adjoints[-1] = 1.0")
      .replace("range(target.row, -1, -1)", "range(len(self.rows) - 1, -1, -1)"), "the gradient of z, the last row"),
