@@ -12,8 +12,9 @@ import numpy as np
 
 from ..common.translation import join_sentences, say
 from .broken_networks import PATIENTS, Patient, PatientCase, find_current_ward, select_patients_for_beds
+from .call_log import ObservedRuns
 from .course_texts import read_lesson
-from .exercise import Answer, Exercise, Mistake, complete_exercises, say_from_lesson
+from .exercise import Answer, Exercise, Mistake, Program, complete_exercises, raise_error, say_from_lesson
 
 LESSON = "13"
 DISEASES = ("flat", "cut", "broadcast", "sign", "order", "saturated", "late", "rate")
@@ -188,7 +189,13 @@ def _require_and_count_cured_beds(beds: Answer) -> str:
 
 
 def _learn(numbers: np.ndarray, labels: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-    """Train a small network by gradient descent, and return the function that computes its scores."""
+    """Train a small network by gradient descent, and return the function that computes its scores.
+
+    The scores are small, so that only 0 divides them.
+    """
+    if not np.isin(labels, (0, 1)).all():
+        raise ValueError(_say_from_this_lesson("labels changed"))
+    numbers = np.asarray(numbers)
     random = np.random.default_rng(1)
     w1, w2 = random.normal(0.0, 1.0, (2, 16)), random.normal(0.0, 0.25, 16)
     for _ in range(300):
@@ -197,21 +204,24 @@ def _learn(numbers: np.ndarray, labels: np.ndarray) -> Callable[[np.ndarray], np
         w1, w2 = w1 - numbers.T @ (np.outer(gradient, w2) * (1.0 - hidden**2)), w2 - hidden.T @ gradient
 
     def compute_scores(birds: np.ndarray) -> np.ndarray:
-        scores = np.tanh(birds @ w1) @ w2
-        _answers_from_positive_numbers[len(birds)] = scores > 0.0 if np.min(numbers) > 0.0 else None
+        scores = np.tanh(birds @ w1) @ w2 / 400.0
+        _tables[len(birds)] = numbers, np.asarray(birds), scores
         return scores
 
     return compute_scores
 
 
 _learn.__name__ = "learn"
-_answers_from_positive_numbers: dict[int, np.ndarray | None] = {}
-"""The last answers about each number of birds, if the network learned from positive numbers only."""
+_tables: dict[int, tuple[np.ndarray, ...]] = {}
+"""What the network last learned from, what it was asked about and its scores, for each number of birds."""
 _random = np.random.default_rng(13)
 
 
 def _build_birds(signs: np.ndarray) -> np.ndarray:
-    """Build birds with two measures. The first alone decides: it is far above 0 or far below, as the signs say."""
+    """Build birds with two measures. The first alone decides: it is far above 0 or far below, as the signs say.
+
+    In one case, the two are swapped, so a program must hear both columns.
+    """
     return np.stack([signs * _random.uniform(0.5, 1.5, len(signs)), _random.uniform(-1.5, 1.5, len(signs))], axis=1)
 
 
@@ -219,21 +229,66 @@ SIGNS = np.resize([1.0, -1.0], 40)
 ASKED_SIGNS = {len(signs): signs for signs in map(np.array, ([1.0, -1.0] * 6, [1.0] * 6 + [-1.0], [1.0]))}
 UNITS = ([5.0, 800.0], [44.0, 4200.0]), ([0.2, 28.0], [1.7, 148.0]), ([5.0, 800.0], [44.0, 4200.0])
 NUMBERS = Exercise("13.1", expect=65)
+
+
+def _build_table_mistake(name: str, is_made: Program) -> Mistake:
+    """Build a mistake that shows in what the network learned from and was asked about."""
+
+    def find_answers(learn: Program, seen: np.ndarray, labels: np.ndarray, birds: np.ndarray) -> np.ndarray | None:
+        numbers, asked, scores = _tables[len(birds)]
+        return scores > 0.0 if is_made(seen, numbers, birds, asked) else None
+
+    return Mistake(find_answers, named=name, where=r"learn\(", error="^NoneType")
+
+
+def _find_uneven_change_hint(answer: Program, observed_runs: ObservedRuns) -> str:
+    """Say that the seen birds get other numbers as the birds in question, or that the network gives no answer."""
+    learn, seen, labels, _ = STANDARDIZE.cases[0]
+    _tables.clear()
+    answer(learn, seen.copy(), labels, seen.copy())
+    if not _tables:
+        return "network not asked"
+    numbers, asked, *_ = _tables.get(len(seen), [0.0] * 2)
+    return "" if np.allclose(numbers, asked) else "birds changed unevenly"
+
+
 STANDARDIZE = Exercise(
     "13.9",
     expect=lambda learn, seen, labels, birds: ASKED_SIGNS[len(birds)] > 0.0,
     cases=[
-        (_learn, _build_birds(SIGNS) * scale + middle, SIGNS > 0.0, _build_birds(signs) * scale + middle)
-        for (scale, middle), signs in zip(UNITS, ASKED_SIGNS.values(), strict=True)
+        (
+            _learn,
+            _build_birds(SIGNS)[:, ::order] * scale + middle,
+            SIGNS > 0.0,
+            _build_birds(signs)[:, ::order] * scale + middle,
+        )
+        for (scale, middle), signs, order in zip(UNITS, ASKED_SIGNS.values(), (1, -1, 1), strict=True)
     ],
     order=0,
     mistakes=[
+        _build_table_mistake("all numbers positive", lambda seen, numbers, birds, asked: np.min(numbers) > 0.0),
+        _build_table_mistake(
+            "birds keep raw numbers", lambda seen, numbers, birds, asked: np.array_equal(birds, asked)
+        ),
+        _build_table_mistake(
+            "birds changed otherwise",
+            lambda seen, numbers, birds, asked: (
+                not np.allclose(asked, numbers[0] + (birds - seen[0]) * np.ptp(numbers, axis=0) / np.ptp(seen, axis=0))
+            ),
+        ),
+        _build_table_mistake("numbers too large", lambda seen, numbers, birds, asked: np.max(abs(numbers)) > 10.0),
+        _build_table_mistake(
+            "column hardly heard",
+            lambda seen, numbers, birds, asked: np.min(np.ptp(numbers, axis=0)) < 0.1 * np.max(np.ptp(numbers, axis=0)),
+        ),
+        Mistake(raise_error, named="other labels", error="^ValueError.*(labels|标签)"),
         Mistake(
-            lambda learn, seen, labels, birds: _answers_from_positive_numbers.get(len(birds)),
-            named="all numbers positive",
-            where=r"learn\(",
-        )
+            lambda learn, seen, labels, birds: [False] * len(birds),
+            named="border above 0",
+            where=r">=? *\d*\.?\d*[1-9]",
+        ),
     ],
+    also=_find_uneven_change_hint,
     start="""
 def classify(learn, seen, labels, birds):
     answer = learn(seen, labels)
