@@ -619,7 +619,7 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
     ("11.6", "tf.abs(x) < 1.0", "tf.abs(x) < 0.5", "At 0.5 and at 0.95"),
     ("13.9", "answer((birds - middle) / spread)", "answer(birds)", "keep their raw numbers"),
     ("13.9", "seen.mean(axis=0), seen.std(axis=0)", "0.0, 1000.0", "are positive, so no bird lies on the other side"),
-    ("13.9", "seen.mean(axis=0), seen.std(axis=0)", "0.0, seen.max(axis=0)", "Subtract the middle as well"),
+    ("13.9", "seen.mean(axis=0), seen.std(axis=0)", "0.0, seen.max(axis=0)", "about half of them are negative"),
     ("13.9", "seen.mean(axis=0), seen.std(axis=0)", "np.array([44.0, 4200.0]), np.array([5.0, 800.0])", "in inches?"),
     ("13.9", "(birds - middle) / spread", "(birds - birds.mean(axis=0)) / birds.std(axis=0)", "in the same way"),
     ("13.9", "seen.mean(axis=0), seen.std(axis=0)", "seen.mean(), seen.std()", "so it's hardly heard"),
