@@ -37,7 +37,7 @@ class ExplainedSteps:
 
     record: Callable[[], AbstractContextManager]
 
-    def __init__(self, every: int = 100, log: StepLog | None = None) -> None:
+    def __init__(self, every: int = 100, log: StepLog | None = None):
         """Record the first step and then every ``every``-th step.
 
         Args:

@@ -172,7 +172,7 @@ class RecordingBlock:
     The changes to the framework are undone when the block ends, even if it ends with an error or Ctrl-C.
     """
 
-    def __init__(self, recording: Recording, watcher: Watcher) -> None:
+    def __init__(self, recording: Recording, watcher: Watcher):
         """Create the block during which ``watcher`` writes ``recording``."""
         self._recording = recording
         self._watcher = watcher

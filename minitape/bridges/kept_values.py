@@ -28,7 +28,7 @@ class KeptValue(ValueSummary):
 
     __slots__ = ("_summary",)
 
-    def __init__(self, content: Any) -> None:
+    def __init__(self, content: Any):
         """Keep ``content``, the framework's own value."""
         super().__init__(content)
         self._summary: ValueFields | ArraySummary | None = None
@@ -101,7 +101,7 @@ class MemoryBudget:
     ([True, True, False], 0.0)
     """
 
-    def __init__(self, byte_limit: int = 0) -> None:
+    def __init__(self, byte_limit: int = 0):
         """Start with no bytes used. A ``byte_limit`` of 0 stands for ``BYTE_LIMIT``."""
         self._byte_limit = byte_limit or BYTE_LIMIT
         self._values_and_sizes: list[tuple[KeptValue, int]] = []

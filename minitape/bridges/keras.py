@@ -29,7 +29,7 @@ class KerasExplain(ExplainedSteps, keras.callbacks.Callback):
 
     record = staticmethod(record)
 
-    def __init__(self, every: int = 100, log: Any = None) -> None:
+    def __init__(self, every: int = 100, log: Any = None):
         """Record the first step and then every ``every``-th step.
 
         Args:

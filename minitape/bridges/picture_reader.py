@@ -310,7 +310,7 @@ class RecordingSteps(SweepSteps):
         last_row: The last row that the sweep reached, or -1 if it reached none.
     """
 
-    def __init__(self, recording: Recording, sweep: BackwardPass, sources: Any = None) -> None:
+    def __init__(self, recording: Recording, sweep: BackwardPass, sources: Any = None):
         """Prepare one sweep's steps.
 
         Args:
@@ -392,7 +392,7 @@ class RecordingReader(Reader):
         recording: The recording. Once the recording is complete, `record` refers to it as well.
     """
 
-    def __init__(self, recording: Recording, namespaces: Namespaces = ()) -> None:
+    def __init__(self, recording: Recording, namespaces: Namespaces = ()):
         """Prepare to read a recording, without reading any row yet."""
         super().__init__(namespaces)
         self.recording = recording

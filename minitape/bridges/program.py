@@ -99,7 +99,7 @@ class FrameworkBlock:
         framework: str,
         options: Mapping[str, int],
         on_problem: Callable[[ModelPage], object] = lambda page: None,
-    ) -> None:
+    ):
         """Prepare the block.
 
         Args:

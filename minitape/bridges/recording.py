@@ -93,7 +93,7 @@ class Recording(PictureSource):
     [{'text': '6.0', 'data': 6.0}]
     """
 
-    def __init__(self, framework: str) -> None:
+    def __init__(self, framework: str):
         """Create an empty recording of a program in ``framework``."""
         self.framework = framework
         self.internal_error: Exception | None = None

@@ -80,7 +80,7 @@ class SampledSteps:
         is_ready: Callable[[], bool] = lambda: True,
         gives_gradients: Callable[..., bool] = lambda *owner: True,
         measure_step: Callable[[Any, tuple, Any], float | None] = lambda *call: None,
-    ) -> None:
+    ):
         """Prepare the block.
 
         Args:

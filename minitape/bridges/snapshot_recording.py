@@ -43,7 +43,7 @@ class Replay(Recording):
     True
     """
 
-    def __init__(self, snapshot: dict, framework: str = "a snapshot") -> None:
+    def __init__(self, snapshot: dict, framework: str = "a snapshot"):
         """Read a snapshot.
 
         Args:

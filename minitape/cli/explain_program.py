@@ -1,7 +1,5 @@
 """Implement `minitape explain`, which runs an unchanged training program and reports problems with its gradients."""
 
-from __future__ import annotations
-
 import importlib
 import importlib.util
 import json

@@ -28,7 +28,7 @@ class RestoredCells(OverwriteCells):
     Each grade cell is inserted after the cell that answers its exercise, or at the end if no cell does.
     """
 
-    def __init__(self, **options: object) -> None:
+    def __init__(self, **options: object):
         """Create the preprocessor with nbgrader's options and enable it.
 
         Args:

@@ -50,7 +50,7 @@ class ChoiceButtons(AnyWidget):
         chosen: str | None,
         previous_note: str = "",
         blurs_next_cell: bool = True,
-    ) -> None:
+    ):
         """Build the buttons.
 
         Args:

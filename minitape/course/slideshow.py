@@ -42,7 +42,7 @@ class Slider(AnyWidget):
     play = Unicode().tag(sync=True)
     pause = Unicode().tag(sync=True)
 
-    def __init__(self, moving: Moving) -> None:
+    def __init__(self, moving: Moving):
         """Build the slider.
 
         Args:

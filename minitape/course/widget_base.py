@@ -18,7 +18,7 @@ if TYPE_CHECKING or find_spec("anywidget") is None:
         layout = None
         model_id = ""
 
-        def __init__(self, **fields: object) -> None:
+        def __init__(self, **fields: object):
             """Accept the fields of a widget and ignore them."""
             vars(self).update(fields)
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING or find_spec("anywidget") is None:
     class _Field:
         """A field of a widget. Without a browser, it is only its default value."""
 
-        def __init__(self, default: object = None) -> None:
+        def __init__(self, default: object = None):
             self.tag: Any = lambda **metadata: default  # The default can have any type.
 
     Bytes = Dict = Float = Int = List = Unicode = _Field

@@ -84,7 +84,7 @@ class Explanation:
         line: int | None = None,
         others: list[Explanation] | None = None,
         connected: bool | None = None,
-    ) -> None:
+    ):
         """Create an explanation. If `connected` is not given, it is derived from the kind of the cause."""
         self.connected = find_kind_or_error_kind(cause).has_gradient if connected is None else connected
         self.cause = cause

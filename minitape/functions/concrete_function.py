@@ -94,7 +94,7 @@ class ConcreteFunction:
         result_rows: Sequence[int],
         assignments: Sequence[Assignment] = (),
         effects: Sequence = (),
-    ) -> None:
+    ):
         """Describe a function. Its programs and its gradient are built on first use.
 
         Args:
@@ -304,7 +304,7 @@ class ConcreteGradient:
             itself. Its feeds are the feeds of `concrete_function`, the rows that differ between runs, and the adjoints.
     """
 
-    def __init__(self, concrete_function: ConcreteFunction) -> None:
+    def __init__(self, concrete_function: ConcreteFunction):
         """Record the sweep, and create its programs.
 
         Args:

@@ -123,7 +123,7 @@ class PythonRow(Primitive):
         has_saved: bool = False,
         stateful: bool = False,
         is_guard: bool = False,
-    ) -> None:
+    ):
         """Create the operation of one row.
 
         Args:
@@ -334,7 +334,7 @@ class _ReplayableCall:
         tensors: The tensors among `leaves`.
     """
 
-    def __init__(self, function: Callable, args: tuple, kwargs: dict) -> None:
+    def __init__(self, function: Callable, args: tuple, kwargs: dict):
         """Describe the call without running it."""
         self.function = function
         self.arguments = [list(args), kwargs]

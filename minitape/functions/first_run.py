@@ -64,7 +64,7 @@ class OutOfScopeValue(ArraySpec, NDArrayOperatorsMixin):
         value: The value if it is the same in every call, otherwise None.
     """
 
-    def __init__(self, name: str = "", value: Array = NO_VALUE, is_constant: bool = False) -> None:
+    def __init__(self, name: str = "", value: Array = NO_VALUE, is_constant: bool = False):
         """Create the replacement for a value.
 
         Args:
@@ -167,7 +167,7 @@ class FirstRun:
 
     def __init__(
         self, name: str, write_guard: Callable[[Tensor], None] | None = None, argument_names: Sequence[str] = ()
-    ) -> None:
+    ):
         """Create a run without rows. If another first run is current, it becomes the outer run.
 
         Args:

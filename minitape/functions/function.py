@@ -150,7 +150,7 @@ class Function(Generic[Params, Returned]):
         python_function: Callable[Params, Returned],
         input_signature: Sequence | None = None,
         owner: weakref.ref[Object] | None = None,
-    ) -> None:
+    ):
         """Wrap a Python function.
 
         Args:

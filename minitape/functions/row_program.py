@@ -39,7 +39,7 @@ class TracedRows:
         constants: The values that are the same in every call, keyed by row.
     """
 
-    def __init__(self, first_run: FirstRun) -> None:
+    def __init__(self, first_run: FirstRun):
         """Create an empty table. `read_and_release_new_rows` fills it.
 
         Args:
@@ -149,7 +149,7 @@ class RowEvaluator:
         fetch_rows: Sequence,
         feed_rows: Sequence,
         build_call_function: Callable,
-    ) -> None:
+    ):
         """Build the array function of each operation.
 
         Args:

@@ -48,7 +48,7 @@ class IdentityKey:
 
     __slots__ = ("_ref", "_id")
 
-    def __init__(self, value: Value) -> None:
+    def __init__(self, value: Value):
         """Create the key for an object."""
         self._id = id(value)
         try:

@@ -137,7 +137,7 @@ class Deferred(Tensor):
 
     def __init__(
         self, function: Callable, args: Structure = (), kwargs: Attributes | None = None, name: str | None = None
-    ) -> None:
+    ):
         """Add a call to the graph that is being built.
 
         Args:
@@ -231,7 +231,7 @@ _install_deferred_operators()
 class Placeholder(Deferred):
     """A graph tensor whose value is provided when a session runs."""
 
-    def __init__(self, dtype: DTypeLike, shape: ShapeLike, name: str | None) -> None:
+    def __init__(self, dtype: DTypeLike, shape: ShapeLike, name: str | None):
         """Add a placeholder to the graph that is being built.
 
         Args:
@@ -372,7 +372,7 @@ class Session:
     {'y': np.float32(6.0)}
     """
 
-    def __init__(self, target: str = "", graph: Graph | None = None, config: object = None) -> None:
+    def __init__(self, target: str = "", graph: Graph | None = None, config: object = None):
         """Open a session.
 
         Args:
@@ -428,7 +428,7 @@ class SessionRun:
         computed_values: The results so far, keyed by call.
     """
 
-    def __init__(self, feed_values: dict) -> None:
+    def __init__(self, feed_values: dict):
         """Prepare a run.
 
         Args:
@@ -501,7 +501,7 @@ class _Operation:
         outputs: The output tensors.
     """
 
-    def __init__(self, call: Deferred, inputs: Structure, outputs: Structure) -> None:
+    def __init__(self, call: Deferred, inputs: Structure, outputs: Structure):
         """Describe a call with its inputs and outputs."""
         self.type = call.type
         self.name = call._name
@@ -597,7 +597,7 @@ class RegisterGradient:
     [np.float32(2.0)]
     """
 
-    def __init__(self, op_type: str) -> None:
+    def __init__(self, op_type: str):
         """Choose the name.
 
         Args:

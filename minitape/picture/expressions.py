@@ -44,7 +44,7 @@ class Expressions:
         consumer_counts: The number of uses of each row as an input, by row number.
     """
 
-    def __init__(self, rows: Iterable[RowFields]) -> None:
+    def __init__(self, rows: Iterable[RowFields]):
         """Index the rows by number, and count their consumers."""
         self.rows_by_number = {row["row"]: row for row in rows}
         self.consumer_counts = Counter(number for row in self.rows_by_number.values() for number in row["inputs"])

@@ -175,7 +175,7 @@ class Figure:
             nodes, and the index of the edge among the inputs of the end node. Other edges are drawn as names.
     """
 
-    def __init__(self, snapshot: Snapshot, printed_width: float | None = None) -> None:
+    def __init__(self, snapshot: Snapshot, printed_width: float | None = None):
         """Choose the nodes and compute the layout."""
         self.snapshot = snapshot
         self.printed_width = printed_width

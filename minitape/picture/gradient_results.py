@@ -248,7 +248,7 @@ def find_reason_and_blamed_line(explanation: Object) -> tuple[str | None, Blamed
 class PythonNames:
     """The Python names of tensors and variables."""
 
-    def __init__(self, namespaces: Namespaces) -> None:
+    def __init__(self, namespaces: Namespaces):
         """Index the public names in the given dictionaries, using the first name of each object."""
         self._by_id: dict[int, str] = {}
         for name, value in iter_public_names_and_values(namespaces):

@@ -5,8 +5,6 @@ else reads. Three kinds of rows are never folded: sources whose gradient is None
 passes, and rows that ``explain`` blames.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from itertools import groupby
 

@@ -1,7 +1,5 @@
 """Define the rows that a reader produces (:mod:`minitape.picture.reader`), and the fields that rows share."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from collections.abc import Hashable, Mapping, Sequence

@@ -51,7 +51,7 @@ class Placement:
     ([0, 1, 0], [0, 0, 4])
     """
 
-    def __init__(self, items: Sequence[PlacementItem]) -> None:
+    def __init__(self, items: Sequence[PlacementItem]):
         """Place the items, whose inputs must have lower indices than the items themselves."""
         self.items = items
         self.column = [-1] * len(items)

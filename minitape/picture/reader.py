@@ -94,7 +94,7 @@ class TapeReader(Reader):
 
     record: Record | None
 
-    def __init__(self, tape: Object, namespaces: Namespaces = ()) -> None:
+    def __init__(self, tape: Object, namespaces: Namespaces = ()):
         """Prepare to read the recording of ``tape``, without reading any row yet."""
         super().__init__(namespaces)
         self.tape: GradientTape = tape

@@ -65,7 +65,7 @@ class Reader(ABC):
         files: The files of the rows, in the order of their first rows. The dictionary serves as an ordered set.
     """
 
-    def __init__(self, namespaces: Namespaces = ()) -> None:
+    def __init__(self, namespaces: Namespaces = ()):
         """Prepare to read a recording, without reading any row yet."""
         self.namespaces = list(namespaces)
         # Each kind of reader has its own class of records, hence Any.

@@ -143,7 +143,7 @@ class TapeSource(PictureSource):
         tape: The tape.
     """
 
-    def __init__(self, tape: GradientTape) -> None:
+    def __init__(self, tape: GradientTape):
         """Store the tape."""
         self.tape = tape
 

@@ -175,7 +175,7 @@ class Stepper(SweepSteps):
         adjoints: Adjoints | None,
         kept_arrays: ArraysByRow,
         show: Callable[[Array], Object],
-    ) -> None:
+    ):
         """Prepare the sweep without starting it. The parameters are described in ``build_tape_stepper``."""
         assert tape.record is not None
         self.record = tape.record

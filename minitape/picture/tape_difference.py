@@ -96,7 +96,7 @@ class Alignment:
         difference: The first difference found so far, or None.
     """
 
-    def __init__(self, first: Snapshot, second: Snapshot) -> None:
+    def __init__(self, first: Snapshot, second: Snapshot):
         """Start without partners and without a difference."""
         self.snapshots = first, second
         self.rows = tuple({row["row"]: row for row in snapshot["rows"]} for snapshot in self.snapshots)

@@ -34,7 +34,7 @@ class CodePlace:
 
     __slots__ = ("filename", "line", "frames")
 
-    def __init__(self, frames: Stack) -> None:
+    def __init__(self, frames: Stack):
         """Create the location of the innermost frame."""
         self.frames = frames
         self.filename, self.line = find_site_of_bytecode(*frames[0])

@@ -137,7 +137,7 @@ class RecordedRow:
         clock: int = 0,
         details: RowDetails | None = None,
         extra: Any = None,
-    ) -> None:
+    ):
         """Store the facts about a row. The class docstring describes them.
 
         ``value`` is a number, an array, or an object with a ``shown()`` method, such as a ``KeptValue``.
@@ -298,7 +298,7 @@ class BackwardPass:
         edges: The shares that each call sent to its inputs, in the order of the pass.
     """
 
-    def __init__(self, target: Sequence[int] = ()) -> None:
+    def __init__(self, target: Sequence[int] = ()):
         """Create a pass that begins at the given rows and has no adjoints yet."""
         self.target = list(target)
         self.function_name = ""

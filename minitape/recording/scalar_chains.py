@@ -26,7 +26,7 @@ class ScalarChains:
         excluded_rows: Rows that are kept out of all chains, because a search looks for them.
     """
 
-    def __init__(self, record: Record, spans: Spans, excluded_rows: set[int]) -> None:
+    def __init__(self, record: Record, spans: Spans, excluded_rows: set[int]):
         """Read the columns of a recording. The tape recorded the ranges of rows in `spans`."""
         self.ops, self.left, self.right, *_ = record.read_columns()
         self.is_recorded = bytearray(len(self.ops))

@@ -70,7 +70,7 @@ class TapeReachability:
         target_nodes: The current node of each target.
     """
 
-    def __init__(self, tape: GradientTape, targets: TargetsOrSources, sources: TargetsOrSources | None = None) -> None:
+    def __init__(self, tape: GradientTape, targets: TargetsOrSources, sources: TargetsOrSources | None = None):
         """Create the graph of a tape, and find the nodes of the targets."""
         self.tape = tape
         self.targets = targets

@@ -60,7 +60,7 @@ class ValueGraph:
         spans: The (first, end) ranges of the rows that the tape recorded.
     """
 
-    def __init__(self, tape: GradientTape) -> None:
+    def __init__(self, tape: GradientTape):
         """Create a graph without nodes."""
         self.tape = tape
         self.record = Record() if tape._record is None else tape._record

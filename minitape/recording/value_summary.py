@@ -21,7 +21,7 @@ class ValueSummary:
 
     __slots__ = ("content", "_facts", "__weakref__")
 
-    def __init__(self, content: Adjoint) -> None:
+    def __init__(self, content: Adjoint):
         """Create a summary whose numbers are computed on demand."""
         self.content = content
         self._facts: tuple[bool, bool] | None = None

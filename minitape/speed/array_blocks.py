@@ -7,8 +7,6 @@ final result is written to memory. This memory comes from a pool, and a buffer b
 refers to it.
 """
 
-from __future__ import annotations
-
 import ast
 import functools
 import math

@@ -5,8 +5,6 @@ inside numba, or during its import, would leave numba's tables incomplete. Numba
 process.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from contextvars import copy_context
 from functools import partial

@@ -83,7 +83,7 @@ class ProgramWriter:
         build_call_function: Callable,
         can_fuse: bool = False,
         block_size: int = 0,
-    ) -> None:
+    ):
         """Find the aliases, consumers and runs of the calls. The class docstring describes the arguments."""
         self.can_fuse = can_fuse
         self.build_call_function = build_call_function
@@ -448,7 +448,7 @@ class CompiledRowEvaluator:
         fetch_rows: Sequence[int],
         feed_rows: Sequence[int],
         build_call_function: Callable,
-    ) -> None:
+    ):
         """Compile the rows without loops.
 
         Args:
@@ -534,7 +534,7 @@ class _Compilation:
         is_running: Whether the thread is still running.
     """
 
-    def __init__(self, build_writer: Callable[[], ProgramWriter]) -> None:
+    def __init__(self, build_writer: Callable[[], ProgramWriter]):
         """Start the compilation.
 
         Args:

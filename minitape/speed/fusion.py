@@ -6,8 +6,6 @@ adjoints, sums and means of all elements, and scalar operations. On long arrays,
 it has vectorized code, such as sin and exp.
 """
 
-from __future__ import annotations
-
 import logging
 import math
 import re
@@ -198,7 +196,7 @@ class FusedLoopWriter:
         constants: ArraysByRow,
         find_alias: Function,
         consumers: RowsByRow,
-    ) -> None:
+    ):
         """Find the outputs of the function.
 
         Args:

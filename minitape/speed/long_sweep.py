@@ -62,7 +62,7 @@ class LongSweep(Sweep):
         seeds: AdjointsByRow,
         sources: set[int],
         reachable: bytearray | None,
-    ) -> None:
+    ):
         """Create the columns and enter the seeds. The arguments are the same as for :func:`build_long_sweep`."""
         super().__init__(record, seeds, sources, reachable)
         number_type = record.number_type

@@ -87,7 +87,7 @@ class _RepeatFinder:
             previous iteration.
     """
 
-    def __init__(self, rows: np.ndarray) -> None:
+    def __init__(self, rows: np.ndarray):
         """Find for each period the rows at which the repetition breaks."""
         self.row_count = len(rows)
         self.operation_breaks = []

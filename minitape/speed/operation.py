@@ -3,8 +3,6 @@
 This is the fast form of :func:`minitape.engine.tensor.operation.apply`.
 """
 
-from __future__ import annotations
-
 from sys import _getframe
 
 from numpy import ndarray

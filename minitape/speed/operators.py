@@ -309,7 +309,7 @@ class ForwardFunctions(dict[type, "Function"]):
         code: The code of the primitive.
     """
 
-    def __init__(self, code: int) -> None:
+    def __init__(self, code: int):
         """Create an empty dictionary.
 
         Args:

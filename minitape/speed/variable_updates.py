@@ -3,8 +3,6 @@
 This is the fast form of :func:`minitape.tf.keras.update_variables`.
 """
 
-from __future__ import annotations
-
 import weakref
 from collections.abc import Sequence
 from sys import _getframe

@@ -42,7 +42,7 @@ class RaggedTensor:
 
     __module__ = "tensorflow.python.ops.ragged.ragged_tensor"
 
-    def __init__(self, values: Value, lengths: Value) -> None:
+    def __init__(self, values: Value, lengths: Value):
         """Convert the values and check that the row lengths match them."""
         self.values = convert_to_tensor(values)
         self._lengths = to_integers(lengths, "row_lengths")
@@ -170,7 +170,7 @@ class SparseTensor:
 
     __module__ = "tensorflow.python.framework.sparse_tensor"
 
-    def __init__(self, indices: Value, values: Value, dense_shape: Value) -> None:
+    def __init__(self, indices: Value, values: Value, dense_shape: Value):
         """Convert the arguments to tensors and check that their shapes match."""
         self.indices = convert_to_tensor(indices, dtypes.int64)
         self.values = convert_to_tensor(values)

@@ -80,7 +80,7 @@ class KerasVariable(TensorOperators):
     __array_priority__ = 100
     __hash__ = None  # type: ignore[assignment]  # Comparison is elementwise.
 
-    def __init__(self, value: Value, trainable: bool = True, name: str = "variable") -> None:
+    def __init__(self, value: Value, trainable: bool = True, name: str = "variable"):
         """Create the wrapped variable from its initial value."""
         self.value = ResourceVariable(value, trainable=trainable, name=name)
         self.name = name
@@ -267,7 +267,7 @@ class Layer:
     (array([[2., 3.]], dtype=float32), ['scale/factor'])
     """
 
-    def __init__(self, *, trainable: bool = True, dtype: DTypeLike = None, name: str | None = None) -> None:
+    def __init__(self, *, trainable: bool = True, dtype: DTypeLike = None, name: str | None = None):
         """Store the arguments without creating weights.
 
         Args:
@@ -453,7 +453,7 @@ class Dense(Layer):
         trainable: bool = True,
         dtype: DTypeLike = None,
         name: str | None = None,
-    ) -> None:
+    ):
         """Check and store the arguments."""
         super().__init__(trainable=trainable, dtype=dtype, name=name)
         if not isinstance(units, (int, np.integer)) or units < 1:
@@ -525,7 +525,7 @@ class Sequential(Layer):
     array([[3.]], dtype=float32)
     """
 
-    def __init__(self, layers: Iterable[Layer] = (), trainable: bool = True, name: str | None = None) -> None:
+    def __init__(self, layers: Iterable[Layer] = (), trainable: bool = True, name: str | None = None):
         """Store the layers in a list.
 
         Args:
@@ -693,7 +693,7 @@ class Optimizer:
 
     slot_count = 0
 
-    def __init__(self, learning_rate: float, name: str | None = None) -> None:
+    def __init__(self, learning_rate: float, name: str | None = None):
         """Store the arguments and create the step counter.
 
         Args:
@@ -815,7 +815,7 @@ class SGD(Optimizer):
 
     def __init__(
         self, learning_rate: float = 0.01, momentum: float = 0.0, nesterov: bool = False, *, name: str | None = None
-    ) -> None:
+    ):
         """Check and store the arguments.
 
         Args:
@@ -884,7 +884,7 @@ class Adam(Optimizer):
         epsilon: float = 1e-7,
         *,
         name: str | None = None,
-    ) -> None:
+    ):
         """Store the arguments."""
         super().__init__(learning_rate, name)
         self.beta_1 = beta_1

@@ -58,7 +58,7 @@ class Module:
     ('dense', ['b:0', 'w:0'])
     """
 
-    def __init__(self, name: str | None = None) -> None:
+    def __init__(self, name: str | None = None):
         """Check the name and store the name scope that is currently open.
 
         Args:

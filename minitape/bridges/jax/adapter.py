@@ -66,7 +66,7 @@ class JaxAdapter(FrameworkAdapter):
     unused_cause = "unused"
     escape_cause = "left_jax"
 
-    def __init__(self, recording: JaxRecording) -> None:
+    def __init__(self, recording: JaxRecording):
         """Create the adapter for a recording."""
         self.recording = recording
         self.sweeps = recording.sweeps

@@ -5,8 +5,6 @@ Each result passes through ``pass_value``, which returns it unchanged. During th
 for each operation's inputs are computed by ``jax.vjp`` of that operation alone.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import jax
@@ -31,7 +29,7 @@ class JaxBackwardPass:
         partial_sums: The sums of the shares sent so far to rows whose adjoints are still incomplete.
     """
 
-    def __init__(self, log: JaxLog, target_row: int, sources: JaxVariables) -> None:
+    def __init__(self, log: JaxLog, target_row: int, sources: JaxVariables):
         """Prepare a backward pass from a target to the given sources."""
         self.log = log
         self.rows = log.rows

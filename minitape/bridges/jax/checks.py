@@ -1,7 +1,5 @@
 """Find out why a JAX gradient is zero or NaN, or why JAX refused to compute it. Each check looks for one cause."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Sequence

@@ -28,7 +28,7 @@ GRADIENT_LIMIT = 10  # The maximum number of recorded gradients for a compiled f
 class CompiledFunction:
     """The replacement for a function returned by ``jax.jit`` in the block."""
 
-    def __init__(self, gradient_block: FirstGradients, function: Any, jitted: Any) -> None:
+    def __init__(self, gradient_block: FirstGradients, function: Any, jitted: Any):
         """Wrap a compiled function together with its original function."""
         self._gradient_block = gradient_block
         self._function = function

@@ -4,8 +4,6 @@ Calls to ``jit``, ``scan`` and ``cond`` are opened. A ``while`` loop becomes a s
 differentiate such a loop in reverse mode.
 """
 
-from __future__ import annotations
-
 from collections import ChainMap
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
@@ -59,7 +57,7 @@ class JaxprRunner:
         openers: The methods that open calls, by the name of the primitive.
     """
 
-    def __init__(self, log: JaxLog) -> None:
+    def __init__(self, log: JaxLog):
         """Create a runner that writes to a log."""
         self.log = log
         self.failed_site = NOWHERE
@@ -315,7 +313,7 @@ class TracerValues:
     2
     """
 
-    def __init__(self, argument_leaves: Sequence) -> None:
+    def __init__(self, argument_leaves: Sequence):
         """Store the values of the argument leaves. `store_argument_tracers` then assigns these values to tracers."""
         self.argument_leaves = argument_leaves
         self.trace: Any = None

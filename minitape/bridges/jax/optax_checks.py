@@ -1,7 +1,5 @@
 """Find mistakes in the use of optax that no single gradient shows."""
 
-from __future__ import annotations
-
 import inspect
 import sys
 from contextlib import suppress

@@ -112,7 +112,7 @@ class FirstGradients:
     (1, ['zero_derivative'])
     """
 
-    def __init__(self, first: int = 1_000_000, every: int = 1) -> None:
+    def __init__(self, first: int = 1_000_000, every: int = 1):
         """Check the options, and start without recordings."""
         self.first = require_positive_step_count(first, "first", "first=5 records five")
         self.every = require_positive_step_count(every, "every", "every=100 records each hundredth")

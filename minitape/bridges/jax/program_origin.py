@@ -1,7 +1,5 @@
 """Find the lines that define a recorded JAX function, call ``jax.grad``, and create the arguments."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal, NamedTuple
@@ -81,7 +79,7 @@ class JaxOrigin:
         definition: The statement that defines the function, or None if it was not found.
     """
 
-    def __init__(self, function: Any, args: tuple, call_site: Site) -> None:
+    def __init__(self, function: Any, args: tuple, call_site: Site):
         """Find the definition of a function called with `args`."""
         self.function = unwrap_function(function)
         self.args = args

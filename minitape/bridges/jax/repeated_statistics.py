@@ -1,7 +1,5 @@
 """Find the statistics of Flax models that are the same in every training step, because the new ones are dropped."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager

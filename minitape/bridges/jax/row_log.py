@@ -86,7 +86,7 @@ class JaxVariable:
         has_float_source: bool = False,
         site: Site = NOWHERE,
         outside_arrays: Sequence | None = None,
-    ) -> None:
+    ):
         """Create the variable of an array. By default, an array without a row comes from outside the function."""
         self.value = value
         self.row = row
@@ -163,7 +163,7 @@ class JaxLog:
             identity.
     """
 
-    def __init__(self, recording: JaxRecording) -> None:
+    def __init__(self, recording: JaxRecording):
         """Create the log of a recording."""
         # A weak reference, so that a recording's arrays are freed together with the recording, not when the garbage
         # collector runs.

@@ -1,7 +1,5 @@
 """Find arrays in static fields of modules. JAX treats such arrays as constants."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass

@@ -1,7 +1,5 @@
 """Find wrong gradients in JAX, using the shared checks with the names of JAX operations."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

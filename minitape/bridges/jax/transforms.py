@@ -1,7 +1,5 @@
 """Find which example of ``jax.vmap``, row of a Jacobian, or call a recording should show."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

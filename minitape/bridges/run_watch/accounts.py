@@ -325,7 +325,7 @@ class RunAccounts:
         noted: The mistakes that the watch saw the program make, keyed by variant, line and keys.
     """
 
-    def __init__(self, accounts: Mapping[int, Account]) -> None:
+    def __init__(self, accounts: Mapping[int, Account]):
         """Open the accounts of a run.
 
         Args:

@@ -25,7 +25,7 @@ class SideEffects:
         on_effect: A function that is called with each side effect.
     """
 
-    def __init__(self, on_effect: Callable[[str], object] = lambda effect: None) -> None:
+    def __init__(self, on_effect: Callable[[str], object] = lambda effect: None):
         """Prepare to notice side effects."""
         self.first = ""
         self.on_effect = on_effect

@@ -62,7 +62,7 @@ class WaitingCopy:
         stopped_by: The side effect before which the copy stopped when it received the last request, or "".
     """
 
-    def __init__(self, pass_number: int, process_id: int, requests: int, answers: int) -> None:
+    def __init__(self, pass_number: int, process_id: int, requests: int, answers: int):
         """Store the copy and the ends of its pipes, `requests` and `answers`."""
         self.pass_number = pass_number
         self.stopped_by = ""

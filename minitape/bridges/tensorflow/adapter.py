@@ -122,7 +122,7 @@ class TensorFlowAdapter(FrameworkAdapter):
     to_handle_for_comparison = staticmethod(to_handle_or_value)
     is_left_out_by_keras = False
 
-    def __init__(self, recording: TensorFlowRecording, target_row: int | None, source: Any) -> None:
+    def __init__(self, recording: TensorFlowRecording, target_row: int | None, source: Any):
         """Select the backward pass and the tape for a question about a target and a source."""
         self.recording = recording
         self.sweeps = recording.sweeps

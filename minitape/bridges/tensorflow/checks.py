@@ -1,7 +1,5 @@
 """Find out why a TensorFlow gradient is None, zero or NaN. Each check looks for one cause."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple

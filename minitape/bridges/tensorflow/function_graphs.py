@@ -4,8 +4,6 @@ The functions determine whether tapes compute gradients in the graph, which vari
 it depends on outside values.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import tensorflow as tf

@@ -108,7 +108,7 @@ class TapeReference:
 
     __slots__ = ("tape_ref", "kept_tensors", "_watch_accessed_variables")
 
-    def __init__(self, tape: Any) -> None:
+    def __init__(self, tape: Any):
         """Refer to a tape without keeping it alive."""
         self.kept_tensors = kept_tensors = list[Any]()
         self.tape_ref = weakref.ref(tape, lambda _: kept_tensors.clear())

@@ -1,7 +1,5 @@
 """Find mistakes in a training program, such as wrong or forgotten losses, unused results, and recreated optimizers."""
 
-from __future__ import annotations
-
 import ast
 import gc
 import re

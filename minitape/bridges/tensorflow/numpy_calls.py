@@ -1,7 +1,5 @@
 """Search the program's text for lines on which NumPy reads a tensor's memory, because no callback reports this."""
 
-from __future__ import annotations
-
 import ast
 
 from ...explain.reasons.program_text import (

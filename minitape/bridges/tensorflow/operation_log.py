@@ -3,8 +3,6 @@
 These functions determine whether a gradient passes through an operation, which name to show, and which line is running.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

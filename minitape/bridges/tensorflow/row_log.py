@@ -98,7 +98,7 @@ class TensorFlowLog:
         applied_gradient_rows: During an optimizer step, the row of each variable's gradient, by handle identity.
     """
 
-    def __init__(self, recording: TensorFlowRecording) -> None:
+    def __init__(self, recording: TensorFlowRecording):
         """Create the log of a recording."""
         # A weak reference, so that a recording's tensors are freed together with the recording, not when the garbage
         # collector runs.

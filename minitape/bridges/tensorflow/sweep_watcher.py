@@ -1,7 +1,5 @@
 """Request additional adjoints from the sweeps of TensorFlow's tapes, and keep the shares that operations send."""
 
-from __future__ import annotations
-
 import weakref
 from collections.abc import Sequence
 from functools import partial, wraps
@@ -31,7 +29,7 @@ class SweepWatcher:
         sweep_operations: The operations of the sweep that is running, as (operation, inputs, adjoints, shares) tuples.
     """
 
-    def __init__(self, writer: SafeWriter) -> None:
+    def __init__(self, writer: SafeWriter):
         """Prepare to watch the sweeps for a writer's recording."""
         self.writer, self.recording, self.log = writer, writer.recording, writer.recording.log
         self.mark_rows_watched_by_now = partial(writer.run_safely, self.log.tensor_rows.mark_rows_watched_by_now)
@@ -209,7 +207,7 @@ class ShareRecorder:
         last_share_positions: The call and index of the last share sent to each row.
     """
 
-    def __init__(self, log: TensorFlowLog, sweep: BackwardPass, adjoints: dict) -> None:
+    def __init__(self, log: TensorFlowLog, sweep: BackwardPass, adjoints: dict):
         """Prepare to record a sweep's shares."""
         self.log = log
         self.sweep = sweep

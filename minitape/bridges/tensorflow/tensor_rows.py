@@ -34,7 +34,7 @@ class TensorRows:
         current_rows: The row of the current state of each variable, keyed by the identity of the variable's handle.
     """
 
-    def __init__(self, recording: TensorFlowRecording, running_line: RunningLine, tape_history: TapeHistory) -> None:
+    def __init__(self, recording: TensorFlowRecording, running_line: RunningLine, tape_history: TapeHistory):
         """Create the map for an empty recording."""
         self.recording = recording
         self.rows = recording.rows

@@ -1,7 +1,5 @@
 """Find the Python values that a ``tf.function`` keeps from its trace although the program has replaced them."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import re

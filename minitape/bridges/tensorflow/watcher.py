@@ -49,7 +49,7 @@ class TensorFlowWatcher(Watcher):
         sweep_watcher: The watcher for TensorFlow's backward passes.
     """
 
-    def __init__(self, recording: TensorFlowRecording, open_functions: bool = False) -> None:
+    def __init__(self, recording: TensorFlowRecording, open_functions: bool = False):
         """Prepare to watch a program. `start_watching` begins the watch."""
         self.recording = recording
         self.open_functions = open_functions

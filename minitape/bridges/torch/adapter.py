@@ -62,7 +62,7 @@ class TorchAdapter(FrameworkAdapter):
     cancelling_scopes = frozenset[str]()
     dialect = TORCH
 
-    def __init__(self, recording: TorchRecording) -> None:
+    def __init__(self, recording: TorchRecording):
         """Adapt ``recording``."""
         self.recording = recording
         self.sweeps = recording.sweeps

@@ -37,7 +37,7 @@ class TorchGraph:
         current_sweep: The sweep of the current backward pass, or None if no adjoint has arrived.
     """
 
-    def __init__(self, log: TorchLog) -> None:
+    def __init__(self, log: TorchLog):
         """Start without hooks, for the recording that ``log`` writes."""
         self.log = log
         self.target_rows: list[int] = []

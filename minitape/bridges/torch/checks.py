@@ -3,8 +3,6 @@
 Each check looks for one cause. A check receives the question, and returns a finding or None.
 """
 
-from __future__ import annotations
-
 import ast
 import math
 import re

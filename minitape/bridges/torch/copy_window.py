@@ -1,7 +1,5 @@
 """Record the requested backward passes in a copy of the process, and send the findings back."""
 
-from __future__ import annotations
-
 import contextlib
 import math
 from contextlib import AbstractContextManager
@@ -25,7 +23,7 @@ class CopyWindow:
         watch: The watch on the copy's run.
     """
 
-    def __init__(self, request: CopyRequest, watch: TorchRunWatch, is_guarded: bool) -> None:
+    def __init__(self, request: CopyRequest, watch: TorchRunWatch, is_guarded: bool):
         """Prepare to record the requested passes.
 
         Args:

@@ -1,7 +1,5 @@
 """Compare ``backward()`` in the program's own autograd Functions with finite differences of ``forward()``."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import Any

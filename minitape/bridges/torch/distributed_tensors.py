@@ -5,8 +5,6 @@ of its shards. The modules compute with a temporary parameter, which has all ele
 parameter, while optimizers and ``module.parameters()`` know only the ``DTensor``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from torch import Tensor, nn

@@ -1,7 +1,5 @@
 """Add hooks to all modules and optimizers of PyTorch, and keep warnings from pointing to a hook."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from os.path import dirname
 from threading import get_ident

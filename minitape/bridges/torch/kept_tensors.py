@@ -5,8 +5,6 @@ A small tensor is copied immediately. A large tensor is kept as it is, and is co
 runs on the tensor's device, and its results are copied to the host when the recording ends.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import TypeAlias
 
@@ -35,7 +33,7 @@ class TorchValue(KeptValue):
     __slots__ = ("tensor_version", "device_summary")
     device_summary: DeviceSummary | None
 
-    def __init__(self, tensor: torch.Tensor, tensor_version: int = 0) -> None:
+    def __init__(self, tensor: torch.Tensor, tensor_version: int = 0):
         """Keep a tensor and its version."""
         # The constructors of the base classes would take a third of the time of recording a small tensor.
         self.content, self.tensor_version = tensor, tensor_version

@@ -1,7 +1,5 @@
 """Find operations that compute something other than what the program means, although all gradients are finite."""
 
-from __future__ import annotations
-
 import ast
 import math
 

@@ -1,7 +1,5 @@
 """Remove problems of the recorded steps that the whole run has disproved."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 
 from ...explain.causes import find_kind_or_error_kind

@@ -1,7 +1,5 @@
 """Run a patched program in copies of the process to judge the patch."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from ...explain.translated_sentences import fill

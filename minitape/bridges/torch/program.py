@@ -5,8 +5,6 @@ run up to that step with the same random numbers, and records only that step. Th
 begins or while it is running.
 """
 
-from __future__ import annotations
-
 import random
 import time
 import warnings
@@ -96,7 +94,7 @@ class WatchedProgram:
         may_repeat: bool,
         options: CountsByName,
         other_blocks: Sequence[FrameworkBlock] = (),
-    ) -> None:
+    ):
         """Prepare the run.
 
         Args:

@@ -235,7 +235,7 @@ class TensorNames:
         error_sites: The lines of the error's traceback.
     """
 
-    def __init__(self, error: BaseException) -> None:
+    def __init__(self, error: BaseException):
         """Prepare to search the frames of an error's traceback. Names in inner functions take precedence."""
         frames_and_lines = [*traceback.walk_tb(error.__traceback__)]
         self.error_sites = {(frame.f_code.co_filename, line) for frame, line in frames_and_lines}

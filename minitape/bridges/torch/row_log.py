@@ -50,7 +50,7 @@ class TorchExtra:
 
     __slots__ = "tensor_ref node_name custom_rule call_stack is_wrapped".split()
 
-    def __init__(self, tensor: Tensor, node: Any = None, call_stack: CallStack = (), is_wrapped: bool = False) -> None:
+    def __init__(self, tensor: Tensor, node: Any = None, call_stack: CallStack = (), is_wrapped: bool = False):
         """Store the facts about a tensor's row. A result in autograd's graph has a ``node``."""
         self.tensor_ref = weakref.ref(tensor)
         self.call_stack = call_stack
@@ -118,7 +118,7 @@ class TorchLog:
         custom_calls: The arguments of the first call of each custom autograd Function.
     """
 
-    def __init__(self, recording: TorchRecording) -> None:
+    def __init__(self, recording: TorchRecording):
         """Start the log for ``recording``."""
         # Weak references, so that a recording's tensors are freed together with the recording, not when the garbage
         # collector runs.

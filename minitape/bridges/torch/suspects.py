@@ -4,8 +4,6 @@ Each check receives the checked run and yields one suspicion per problem. Checks
 `minitape.explain.reasons.suspects`.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Collection, Iterable
 from contextlib import suppress

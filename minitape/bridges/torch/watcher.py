@@ -61,7 +61,7 @@ class CallMode(TorchFunctionMode):
         is_suspended: Whether the mode is suspended.
     """
 
-    def __init__(self, watcher: TorchWatcher) -> None:
+    def __init__(self, watcher: TorchWatcher):
         """Create the mode for ``watcher``."""
         super().__init__()
         self.watcher = watcher
@@ -124,7 +124,7 @@ class TorchWatcher(Watcher):
         patches: The changes to PyTorch.
     """
 
-    def __init__(self, recording: TorchRecording) -> None:
+    def __init__(self, recording: TorchRecording):
         """Prepare to follow a program and write its recording."""
         self.recording = recording
         self.log = recording.log

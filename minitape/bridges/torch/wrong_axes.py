@@ -1,7 +1,5 @@
 """Find operations that work along the wrong axis, so that they mix examples."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ...explain.caller import format_bracketed_place

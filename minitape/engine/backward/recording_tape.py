@@ -71,7 +71,7 @@ class RecordingTape:
     requests: Sequence[GradientRequest] = ()
     listeners: Sequence[Action] = ()
 
-    def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
+    def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True):
         """Create a tape that has not recorded anything yet.
 
         Args:

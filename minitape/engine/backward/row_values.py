@@ -69,7 +69,7 @@ class TensorValues(dict[int, "Tensor"]):
         arrays: The values of its rows, as arrays.
     """
 
-    def __init__(self, record: Record, arrays: RowValues) -> None:
+    def __init__(self, record: Record, arrays: RowValues):
         """Create an empty dictionary. The tensor of a row is created when the row is first read.
 
         Args:

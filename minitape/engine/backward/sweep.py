@@ -54,7 +54,7 @@ class Sweep:
         reachable: bytearray | None = None,
         *,
         is_recorded: bool = False,
-    ) -> None:
+    ):
         """Prepare a sweep, without visiting any row.
 
         Args:

@@ -233,7 +233,7 @@ def custom_gradient(f: Function | None = None) -> Function:
 class CustomGradientFunction:
     """A function with a custom gradient. In a class body, it is bound like a method."""
 
-    def __init__(self, function: Function) -> None:
+    def __init__(self, function: Function):
         """Wrap a function that returns its result and a gradient function."""
         functools.update_wrapper(self, function)
         self._function = function

@@ -43,7 +43,7 @@ class ForwardTape(GradientTape):
 
     _gives_gradients = False
 
-    def __init__(self, owner: ForwardAccumulator) -> None:
+    def __init__(self, owner: ForwardAccumulator):
         """Create a persistent tape that watches only the primals.
 
         Args:
@@ -75,7 +75,7 @@ class ForwardAccumulator:
     tf.Tensor(4.0, shape=(), dtype=float32)
     """
 
-    def __init__(self, primals: Structure, tangents: Structure) -> None:
+    def __init__(self, primals: Structure, tangents: Structure):
         """Create an accumulator for the operations in its ``with`` block.
 
         Args:

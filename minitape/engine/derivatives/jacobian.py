@@ -235,7 +235,7 @@ class StackedSweep(Sweep):
         seed_count: The number of adjoints in each stack.
     """
 
-    def __init__(self, record: Record, seeds: dict[int, ndarray], sources: set[int], reachable: bytearray) -> None:
+    def __init__(self, record: Record, seeds: dict[int, ndarray], sources: set[int], reachable: bytearray):
         """Prepare a sweep from one target. Its seed is a stack of adjoints, of shape (n, *target.shape)."""
         super().__init__(record, seeds, sources, reachable)
         self.seed_count = len(next(iter(seeds.values())))

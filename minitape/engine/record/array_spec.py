@@ -22,7 +22,7 @@ class ArraySpec:
         size: The number of elements.
     """
 
-    def __init__(self, shape: Sizes, dtype: np.dtype) -> None:
+    def __init__(self, shape: Sizes, dtype: np.dtype):
         """Store the shape and dtype. `get_array_spec` shares one spec for equal arguments.
 
         Args:

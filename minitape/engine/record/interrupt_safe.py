@@ -19,7 +19,7 @@ class InterruptSafeExit(property):
     block ends. When Python drops that reference, this class leaves the block if it has not been left yet.
     """
 
-    def __init__(self, leave: Function, is_entered: Callable[[Object], object]) -> None:
+    def __init__(self, leave: Function, is_entered: Callable[[Object], object]):
         """Create the property.
 
         Args:
@@ -79,7 +79,7 @@ class TemporaryAttributes:
     False
     """
 
-    def __init__(self, owner: Object, entered_value: object = None, **values: object) -> None:
+    def __init__(self, owner: Object, entered_value: object = None, **values: object):
         """Prepare the block.
 
         Args:
@@ -118,7 +118,7 @@ class ThreadContext(TemporaryAttributes):
     Because the tapes change, variables are watched again when they are next read in the block or after it.
     """
 
-    def __init__(self, entered_value: object = None, **values: object) -> None:
+    def __init__(self, entered_value: object = None, **values: object):
         """Prepare the block.
 
         Args:
@@ -183,7 +183,7 @@ def _wrap_generator(generator: Iterator[Object]) -> Iterator[Object]:
 class _GeneratorBlock:
     """A block that begins with the code before a generator's ``yield`` and ends with the code after it."""
 
-    def __init__(self, generator: Iterator[Object]) -> None:
+    def __init__(self, generator: Iterator[Object]):
         """Prepare a block for a generator that has not started."""
         self._generator, self._generator_context = generator, _wrap_generator(generator)
 

@@ -19,7 +19,7 @@ class Pause:
         tape: The tape.
     """
 
-    def __init__(self, tape: RecordingTape) -> None:
+    def __init__(self, tape: RecordingTape):
         """Prepare a pause for a tape.
 
         Args:

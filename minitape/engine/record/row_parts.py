@@ -47,7 +47,7 @@ class Call:
 
     __slots__ = ("row", "primitive", "inputs", "attrs", "outputs")
 
-    def __init__(self, row: int, primitive: Primitive, inputs: RowNumbers, attrs: Attributes, outputs: int) -> None:
+    def __init__(self, row: int, primitive: Primitive, inputs: RowNumbers, attrs: Attributes, outputs: int):
         """Set all attributes. ``Record.write_rows`` bypasses this constructor.
 
         Args:

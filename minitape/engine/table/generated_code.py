@@ -124,7 +124,7 @@ class Substitution(ast.NodeTransformer):
         replacements: A dict that maps each variable's name to the tree that replaces it.
     """
 
-    def __init__(self, replacements: dict[str, str | ast.expr]) -> None:
+    def __init__(self, replacements: dict[str, str | ast.expr]):
         """Store the replacements, given as text or as trees.
 
         Args:

@@ -301,7 +301,7 @@ class Reference:
 
     __slots__ = ("_referent", "__weakref__")
 
-    def __init__(self, referent: Object) -> None:
+    def __init__(self, referent: Object):
         """Create a reference to a tensor or a variable.
 
         Args:

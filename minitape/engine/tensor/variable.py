@@ -77,7 +77,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
         name: str | None = None,
         dtype: DTypeLike = None,
         shape: ShapeLike = None,
-    ) -> None:
+    ):
         """Create a variable.
 
         Args:
@@ -589,7 +589,7 @@ class UnreadVariable(ResourceVariable):
     <tf.Variable 'UnreadVariable' shape=() dtype=float32, numpy=3.0>
     """
 
-    def __init__(self, variable: ResourceVariable) -> None:
+    def __init__(self, variable: ResourceVariable):
         """Create an object that shares the state of a variable.
 
         Args:

@@ -34,7 +34,7 @@ class DType:
 
     __slots__ = ("name", "_numpy_type", "kind", "number", "kernel_name", "size", "differentiable")
 
-    def __init__(self, name: str, numpy_type: NumPyType, kind: str, number: int, kernel_name: str) -> None:
+    def __init__(self, name: str, numpy_type: NumPyType, kind: str, number: int, kernel_name: str):
         """Create a type. Only this module creates DTypes.
 
         Args:

@@ -27,7 +27,7 @@ class OpError(Exception):
     __module__ = "minitape.errors"
     error_code: int | None = None
 
-    def __init__(self, node_def: object, op: object, message: str) -> None:
+    def __init__(self, node_def: object, op: object, message: str):
         """Create an error with TensorFlow's arguments.
 
         Args:

@@ -49,7 +49,7 @@ class TensorShape:
 
     __slots__ = ("_dims",)
 
-    def __init__(self, dims: ShapeLike) -> None:
+    def __init__(self, dims: ShapeLike):
         """Create a shape.
 
         Args:

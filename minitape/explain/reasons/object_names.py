@@ -154,7 +154,7 @@ class AccessPaths:
 
     def __init__(
         self, named_values: NamesAndValues, to_handle_for_comparison: Callable[[Any], Any] = lambda value: value
-    ) -> None:
+    ):
         """Prepare the search.
 
         Args:

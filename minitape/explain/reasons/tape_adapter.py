@@ -299,7 +299,7 @@ class TapeAdapter(Adapter):
         rows: list[RecordedRow],
         row_of_node: dict[Hashable, int],
         escapes: list[Escape],
-    ) -> None:
+    ):
         """Create the adapter, and index its rows by the values that they represent."""
         self.reachability = reachability
         self.rows = rows

@@ -68,7 +68,7 @@ class BlamedPlace:
         function_text: The text of the function that `call` calls, or "" if it is not a call.
     """
 
-    def __init__(self, adapter: TapeAdapter, question: Question, finding: Finding) -> None:
+    def __init__(self, adapter: TapeAdapter, question: Question, finding: Finding):
         """Look up the statement and the expression of a finding."""
         self.adapter = adapter
         self.question = question

@@ -1,7 +1,5 @@
 """Find the leaves that backward passes reach, and the program's names for these leaves."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from types import FrameType

@@ -7,8 +7,6 @@ In a long run, the watch does less work per step. After ``FIRST_STEPS`` steps wi
 resting watch reads only the losses, and follows a few steps at intervals.
 """
 
-from __future__ import annotations
-
 import math
 import sys
 import weakref
@@ -81,7 +79,7 @@ class FollowedOptimizer:
         tensor_accounts: The accounts of its parameters.
     """
 
-    def __init__(self, account: OptimizerAccount) -> None:
+    def __init__(self, account: OptimizerAccount):
         """Follow the optimizer of an account."""
         self.account = account
         self.tensor_accounts: list[TensorAccount] = []
@@ -95,7 +93,7 @@ class FollowedOptimizer:
 class WatchErrors:
     """A context manager for the watch's own work. An error in it ends the watch, not the program."""
 
-    def __init__(self, accounts: RunAccounts) -> None:
+    def __init__(self, accounts: RunAccounts):
         """Store errors in ``accounts``."""
         self.accounts = accounts
 
@@ -131,7 +129,7 @@ class TorchRunWatch:
         follows_all: bool = False,
         on_pass: Callable[[int], object] | None = None,
         measures: bool = True,
-    ) -> None:
+    ):
         """Prepare to watch a run.
 
         Args:

@@ -27,7 +27,7 @@ class ScalerWatch:
         is_stepping: Whether a scaler's ``step()`` is running.
     """
 
-    def __init__(self, watch: TorchRunWatch) -> None:
+    def __init__(self, watch: TorchRunWatch):
         """Prepare to follow a run's scalers."""
         self.watch = watch
         self.is_stepping = False

@@ -35,7 +35,7 @@ class ScheduleWatch:
         watch: The watch of the run.
     """
 
-    def __init__(self, watch: TorchRunWatch) -> None:
+    def __init__(self, watch: TorchRunWatch):
         """Prepare to follow a run's schedules and layers."""
         self.watch = watch
         self._layer_patches = FrameworkPatches()

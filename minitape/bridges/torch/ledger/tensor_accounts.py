@@ -1,7 +1,5 @@
 """Keep the accounts of tensors, and measure the gradients and weights that the accounts need."""
 
-from __future__ import annotations
-
 import math
 import weakref
 from collections.abc import Sequence
@@ -47,7 +45,7 @@ class TensorAccount(Account):
         "_dtype",
     )
 
-    def __init__(self, tensor: Tensor) -> None:
+    def __init__(self, tensor: Tensor):
         """Open an account for ``tensor``."""
         super().__init__(id(tensor))
         self.tensor_ref = weakref.ref(tensor)
@@ -209,7 +207,7 @@ class WeightSample:
         sizes: The number of sampled elements for each parameter.
     """
 
-    def __init__(self, accounts: Sequence[TensorAccount]) -> None:
+    def __init__(self, accounts: Sequence[TensorAccount]):
         """Choose the elements, and keep views of them, which reflect later changes to the parameters."""
         self.accounts = [account for account in accounts if _can_be_sampled(account.tensor_ref())]
         tensors = [tensor for account in self.accounts if (tensor := account.tensor_ref()) is not None]

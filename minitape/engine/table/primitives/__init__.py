@@ -76,7 +76,7 @@ class Primitive:
         label: str = "",
         keep: str = "all",
         missing: str = "none",
-    ) -> None:
+    ):
         """Create a primitive without adding it to ``TABLE``.
 
         Args:

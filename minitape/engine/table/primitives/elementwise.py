@@ -109,7 +109,7 @@ class Form:
 
     rules: tuple[Rule | None, ...]
 
-    def __init__(self, texts: tuple[str, ...], functions: FunctionsByName) -> None:
+    def __init__(self, texts: tuple[str, ...], functions: FunctionsByName):
         """Compile the formulas of the output and of the rules.
 
         Args:
