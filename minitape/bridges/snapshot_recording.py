@@ -1,10 +1,10 @@
 """Read a recording from a snapshot without importing the framework that ran the program."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from ..engine.types import JsonObject
 from ..recording.value_summary import ValueSummary
 from .recording import ROW_LIMIT, RecordedRow, Recording
 
@@ -69,7 +69,7 @@ class Replay(Recording):
         """
         return self._texts.get(file, "").splitlines(keepends=True)
 
-    def _read_snapshot(self, snapshot: Mapping[str, Any]) -> None:
+    def _read_snapshot(self, snapshot: JsonObject) -> None:
         """Read the rows, events, source texts and backward pass, or raise ValueError if they are invalid."""
         if snapshot.get("version") != 1:
             raise ValueError(f"This snapshot has version {snapshot.get('version')!r}, but Replay reads only version 1.")

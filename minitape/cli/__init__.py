@@ -41,6 +41,7 @@ import click
 import minitape
 from minitape.common.atomic_write import open_replacement_file
 
+from ..engine.types import Names
 from .messages import CommandContext, convert_write_errors, create_usage_error, say
 from .optional_packages import describe_missing_package, require_packages
 
@@ -278,7 +279,7 @@ def _show_cause_page(context: click.Context, parameter: click.Parameter, text: s
 def explain_command(
     context: click.Context,
     program: str,
-    arguments: tuple[str, ...],
+    arguments: Names,
     as_module: bool,
     steps: int,
     every: int | None,
@@ -408,7 +409,7 @@ def class_command(folders: tuple[Path, ...], csv: Path | None) -> None:
     metavar="COURSE",
     help="The folder of the nbgrader course. By default, the current folder.",
 )
-def export_command(lessons: tuple[str, ...], language: str | None, nbgrader: bool, course: Path) -> None:
+def export_command(lessons: Names, language: str | None, nbgrader: bool, course: Path) -> None:
     """Write lessons as assignments that another tool grades.
 
     A lesson is the number of a course lesson, such as 01, or one of your notebooks. Each exercise keeps the code that
@@ -473,7 +474,7 @@ def export_command(lessons: tuple[str, ...], language: str | None, nbgrader: boo
 def site_command(
     out: Path,
     folder: Path | None,
-    languages: tuple[str, ...],
+    languages: Names,
     lite: bool,
     offline: bool,
     pyodide: Path | None,

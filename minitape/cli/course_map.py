@@ -6,6 +6,7 @@ from pathlib import Path
 
 from ..common.atomic_write import write_file
 from ..common.read_data import MAX_NOTEBOOK_SIZE, read_json
+from ..engine.types import JsonObject
 from .lesson_files import (
     find_lessons_folder,
     get_exercise_prefix,
@@ -41,7 +42,7 @@ def write_missing_course_map(learner_folder: Path, language: str) -> bool:
     return True
 
 
-def build_course_map(lessons_folder: Path) -> dict[str, object]:
+def build_course_map(lessons_folder: Path) -> JsonObject:
     """Build a notebook that lists the lessons and shows the learner's progress.
 
     Args:
@@ -61,7 +62,7 @@ def build_course_map(lessons_folder: Path) -> dict[str, object]:
         format_lesson_list(lessons_folder, "{name}.ipynb"),
         f"## {say('Your progress')}\n\n{progress_text}",
     ]
-    cells: list[dict[str, object]] = [
+    cells: list[JsonObject] = [
         {"cell_type": "markdown", "id": f"map-{number}", "metadata": {}, "source": text}
         for number, text in enumerate(texts)
     ]

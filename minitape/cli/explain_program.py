@@ -16,7 +16,7 @@ from ..bridges.model_page import ModelPage
 from ..bridges.program import FrameworkBlock, RunnableProgram, find_imported_frameworks, run_program
 from ..bridges.run_watch.report import RunReport
 from ..common.atomic_write import write_file
-from ..engine.types import CountsByName
+from ..engine.types import CountsByName, JsonObject, Names
 from .messages import convert_write_errors, create_usage_error, say
 
 LONGEST_SHOWN_LINE = 200
@@ -48,7 +48,7 @@ def find_runnable_module_spec(module_name: str) -> ModuleSpec:
 
 def run_and_explain_program(
     program: str,
-    arguments: tuple[str, ...],
+    arguments: Names,
     is_module: bool,
     framework: str | None,
     recording_options: CountsByName,
@@ -269,7 +269,7 @@ def print_program_error(error: BaseException | None, path: Path) -> None:
 
 
 # The answers are JSON, so their type is Any.
-def write_answers(answers_file: Path | None, program: str, answers: dict[str, Any]) -> None:
+def write_answers(answers_file: Path | None, program: str, answers: JsonObject) -> None:
     """Write the answers as JSON if a file was specified.
 
     Args:

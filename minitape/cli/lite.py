@@ -14,6 +14,7 @@ import click
 from ..common.atomic_write import write_file
 from ..common.read_data import MAX_NOTEBOOK_SIZE, read_json, read_text
 from ..common.translation import detect_language
+from ..engine.types import JsonObject
 from .browser_python import CORE_FILES, PYTHON_FOLDER, list_core_file_urls, write_browser_python
 from .lesson_files import copy_missing_lessons, find_lessons_folder, list_notebook_files
 from .lesson_pages import build_page_translator
@@ -109,7 +110,7 @@ def _build_jupyterlite(target_folder: Path, scratch_folder: Path, lessons_folder
     for lessons_folder in lessons_folders:
         code = detect_language(lessons_folder)
         copy_missing_lessons(contents_folder / code, language=code)
-    overrides: dict[str, object] = {}
+    overrides: JsonObject = {}
     for path in sorted(SETTINGS_FOLDER.glob("[!z]*/*.json")):  # A site may have lessons in both languages.
         overrides.update(read_json(path))
     write_file(overrides_file, json.dumps(overrides))

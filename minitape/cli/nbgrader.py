@@ -15,6 +15,7 @@ from nbformat.v4 import new_code_cell
 
 from ..common.atomic_write import write_file as write_file
 from ..common.read_data import read_text
+from ..engine.types import JsonObject
 from .lesson_files import find_lessons_folder, get_exercise_prefix, list_notebook_files
 from .messages import create_failure, create_usage_error, say
 from .notebook_rules import Cell, find_solution_code, has_answers, is_exercise
@@ -207,7 +208,7 @@ def _iter_answer_and_grade_cells(
         )
 
 
-def _build_nbgrader_metadata(grade_id: str, is_grade: bool = False, is_solution: bool = False) -> dict[str, object]:
+def _build_nbgrader_metadata(grade_id: str, is_grade: bool = False, is_solution: bool = False) -> JsonObject:
     """Build the cell metadata that nbgrader defines."""
     fields = {"grade_id": grade_id, "grade": is_grade, "locked": is_grade, "solution": is_solution, "task": False}
     return {**fields, "schema_version": 3, **({"points": 1} if is_grade else {})}

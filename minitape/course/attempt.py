@@ -19,6 +19,7 @@ import numpy as np
 from ..common.syntax import select_nodes
 from ..common.translation import say
 from ..engine.record import log_warnings
+from ..engine.types import Names
 from .answer_comparison import compare_answers, has_blank_part
 from .call_log import ObservedRun, ObservedRuns, limit_iterations, observe_run
 from .error_hints import find_error_hint
@@ -260,7 +261,7 @@ def _find_exercise_hint(attempt: Attempt) -> str:
     return exercise.find_own_hint(attempt.failed_run.value, *exercise.cases[attempt.failed_index])
 
 
-def _select_explanation_of_unexpected_none(explanations: tuple[str, ...], expected_value: Answer) -> str:
+def _select_explanation_of_unexpected_none(explanations: Names, expected_value: Answer) -> str:
     """Select what `explain` says about the first source that got None although a number was expected."""
     expected_parts = map_places_to_parts(expected_value)
     relevant = (

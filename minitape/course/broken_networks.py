@@ -20,7 +20,7 @@ import numpy as np
 
 from ..common.notebook import find_ipython_shell
 from ..common.translation import print_text, say
-from ..engine.types import TextsByName
+from ..engine.types import Names, TextsByName
 from .exercise import Answer, NamedValues, Program
 from .plot import Plot
 from .progress import forget_tries_unless_solved
@@ -138,7 +138,7 @@ def _apply_changes(text: str, changes: TextsByName) -> str:
     return text
 
 
-def select_patients_for_beds(learner_name: str) -> tuple[str, ...]:
+def select_patients_for_beds(learner_name: str) -> Names:
     """Select the patients for the six beds by the learner's name, ignoring upper and lower case.
 
     >>> patients = select_patients_for_beds("Ada")

@@ -30,6 +30,7 @@ from .answer_comparison import to_numpy_value
 
 if TYPE_CHECKING:
     from ..engine.tensor.tensor import EagerTensor
+    from ..engine.types import Names
     from .exercise import Answer, Case, Program
 
 MAX_ITERATIONS, MAX_ROWS, MAX_LINES = 1000, 500, 200_000
@@ -82,9 +83,9 @@ class LoggedQuestion:
     is_answered: bool
     recording_tapes: tuple[GradientTape, ...] = ()
     is_reversed: bool = False
-    explanations: tuple[str, ...] = ()
+    explanations: Names = ()
     sweep_count: int = 1
-    operations: tuple[str, ...] = ()
+    operations: Names = ()
 
 
 @dataclass
@@ -271,7 +272,7 @@ def _wrap_question_method(observed: ObservedRun, method: Answer) -> Answer:
     return note_question
 
 
-def _explain_none_of_each_source(tape: Answer, target: Answer, source: Answer, gradients: Answer) -> tuple[str, ...]:
+def _explain_none_of_each_source(tape: Answer, target: Answer, source: Answer, gradients: Answer) -> Names:
     """Return the explanation of each source that got None, or "" for a source with a number."""
     is_list = isinstance(source, (list, tuple)) and isinstance(gradients, (list, tuple))
     explanations = []
@@ -298,7 +299,7 @@ def _is_connected(tape: Answer, target: Answer, source: Answer) -> bool:
     return False
 
 
-def _list_operations_of_short_tape(tape: Answer) -> tuple[str, ...]:
+def _list_operations_of_short_tape(tape: Answer) -> Names:
     """Return the operation that wrote each row of a short tape, or "" for rows that no operation wrote."""
     record = getattr(tape, "_record", None)
     if record is None or len(record) > MAX_ROWS:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..common.translation import say
-from ..engine.types import TextsByName
+from ..engine.types import Names, TextsByName
 from .course_texts import ExerciseTexts, LessonSourceError, read_lesson
 from .trials import AnswerTrial
 
@@ -100,7 +100,7 @@ class Exercise:
     expect: Answer
     mistakes: Sequence[Mistake] = ()
     changes: TextsByName = field(default_factory=dict, repr=False)
-    hint: str | tuple[str, ...] = ""
+    hint: str | Names = ""
     because: str = ""
     cases: Sequence[Case] = ()
     order: int = 1
@@ -155,7 +155,7 @@ class Exercise:
         return self.name.rpartition(".")[0]
 
     @property
-    def hints(self) -> tuple[str, ...]:
+    def hints(self) -> Names:
         """The hints, from the first try on."""
         return self.hint if isinstance(self.hint, tuple) else (self.hint,)
 

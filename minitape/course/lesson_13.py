@@ -11,6 +11,7 @@ from numbers import Real
 import numpy as np
 
 from ..common.translation import join_sentences, say
+from ..engine.types import Names
 from .broken_networks import PATIENTS, Patient, PatientCase, find_current_ward, select_patients_for_beds
 from .call_log import ObservedRuns
 from .course_texts import read_lesson
@@ -297,7 +298,7 @@ def classify(learn, seen, labels, birds):
 )
 
 
-def _build_exercises(patient_names: tuple[str, ...]) -> tuple[Exercise, ...]:
+def _build_exercises(patient_names: Names) -> tuple[Exercise, ...]:
     cure = Exercise(
         f"{LESSON}.{FIRST + len(patient_names)}",
         expect=_say_from_this_lesson(

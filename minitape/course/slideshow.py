@@ -5,6 +5,7 @@ from pathlib import Path
 
 from ..common.script_json import format_script_json
 from ..common.translation import say
+from ..engine.types import JsonObject
 from .plot import Moving
 from .widget_base import AnyWidget, Float, Int, List, Unicode
 
@@ -51,7 +52,7 @@ class Slider(AnyWidget):
         super().__init__(**build_slider_fields(moving))
 
 
-def build_slider_fields(moving: Moving) -> dict[str, object]:
+def build_slider_fields(moving: Moving) -> JsonObject:
     """Build the fields that the widget's script reads."""
     return {
         "name": moving.name,

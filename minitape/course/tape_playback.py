@@ -8,9 +8,9 @@ import re
 import sys
 import warnings
 from dataclasses import dataclass
-from typing import Any
 
 from ..common.translation import join_sentences, say, truncate_text
+from ..engine.types import JsonObject
 from ..picture.expressions import Expressions
 from ..picture.snapshot_types import OptionalRow, RowFields, Snapshot
 from ..picture.snapshots import build_rows_and_sweep
@@ -63,7 +63,7 @@ class Playback:
         """Return the title of the folded box with the sentence."""
         return say("{place}: {told}", place=say("Your tape next to the solution's tape"), told=self.text)
 
-    def _repr_mimebundle_(self, **options: object) -> dict[str, Any]:  # JSON, as IPython asks for it
+    def _repr_mimebundle_(self, **options: object) -> JsonObject:  # JSON, as IPython asks for it
         """Return the sentence, and a folded box with a picture and live views if the lesson shows pictures."""
         widgets = sys.modules.get("minitape_widgets")
         data = {"text/plain": repr(self)}

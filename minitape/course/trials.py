@@ -12,6 +12,7 @@ from .answer_comparison import compare_answers, describe_kind, has_blank_part
 from .answer_text import format_answer
 
 if TYPE_CHECKING:
+    from ..engine.types import Names
     from .exercise import Answer, NamedValues
 
 RTOL, ATOL = 1e-9, 1e-12  # float64 arithmetic is this exact, but a finite difference is not.
@@ -34,7 +35,7 @@ class AnswerTrial:
 
     program: str
     expect: Answer
-    hints: tuple[str, ...] = ()
+    hints: Names = ()
     slips: Sequence[tuple[Answer, str]] = ()
     setup: str = ""
 

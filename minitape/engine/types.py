@@ -85,6 +85,10 @@ NamesByRow: TypeAlias = dict[int, str]
 RowNumbers: TypeAlias = tuple[int, ...]
 # A dict that maps names to texts, such as titles, translations or parts of a sentence.
 TextsByName: TypeAlias = dict[str, str]
+# The data of a JSON object, or of a part of one.
+JsonObject: TypeAlias = dict[str, Any]
+# Names or other short texts, in order.
+Names: TypeAlias = tuple[str, ...]
 # A dict that maps names to counts or other integers.
 CountsByName: TypeAlias = dict[str, int]
 # Ranges of rows, as (first, end) pairs.

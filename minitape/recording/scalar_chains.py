@@ -8,11 +8,11 @@ from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
 
 if TYPE_CHECKING:
     from ..engine.record.record import Record
-    from ..engine.types import RowByRow, Spans
+    from ..engine.types import Names, RowByRow, Spans
 
 LONG_RECORD = 20_000  # Scalar chains are contracted only in longer recordings.
 
-_RULE_TEXTS: list[tuple[str, ...]] = [()] * FIRST_CODE + [p.texts[1:] for p in BY_CODE]
+_RULE_TEXTS: list[Names] = [()] * FIRST_CODE + [p.texts[1:] for p in BY_CODE]
 
 
 class ScalarChains:

@@ -1,9 +1,9 @@
 """Describe the first non-finite value of a run, and the second run in which the value was recorded."""
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
+from ...engine.types import JsonObject
 from ...explain.caller import format_bracketed_place
 from ...explain.translated_sentences import fill
 from .accounts import Anomaly
@@ -29,7 +29,7 @@ def describe_anomaly(anomaly: Anomaly, losses: Sequence[float]) -> str:
     )
 
 
-def describe_second_run_and_compare_losses(answer_of_copy: Mapping[str, Any], first_run_losses: Sequence[float]) -> str:
+def describe_second_run_and_compare_losses(answer_of_copy: JsonObject, first_run_losses: Sequence[float]) -> str:
     """Return sentences that describe the second run, which recorded the non-finite step, and compare both runs.
 
     Args:
@@ -66,7 +66,7 @@ def _is_same_loss(first: float, second: float) -> bool:
     return first == second or (math.isnan(first) and math.isnan(second))
 
 
-def find_first_pass_with_different_loss(answer_of_copy: Mapping[str, Any], first_run_losses: Sequence[float]) -> int:
+def find_first_pass_with_different_loss(answer_of_copy: JsonObject, first_run_losses: Sequence[float]) -> int:
     """Return the number of the first backward pass whose loss differs between two runs, or 0 if none exists.
 
     Args:

@@ -3,9 +3,10 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ...common.translation import format_error, join_sentences
+from ...engine.types import JsonObject
 from ...explain.explanation import Explanation, list_lines_of_problem
 from ...explain.fixes.answer_fixes import format_fix_sentence
 from ...explain.fixes.fault_site import Fix
@@ -172,7 +173,7 @@ class RunReport:
         last = [*([] if self.raised else self.remarks), self.summary]
         return "\n\n".join([*paragraphs, "\n".join(line for line in last if line)])
 
-    def to_json(self) -> dict[str, Any]:  # The values can be of any JSON type.
+    def to_json(self) -> JsonObject:  # The values can be of any JSON type.
         """Return the report as plain dictionaries and lists."""
         return {
             "answers": self.page.as_json(),

@@ -1,8 +1,9 @@
 """Define a problem that the accounts of a run show."""
 
-from collections.abc import Collection, Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Collection, Iterator
+from typing import NamedTuple
 
+from ...engine.types import Attributes
 from ...explain.explanation import Explanation, explain_cause
 from ...recording.sites import Site
 
@@ -22,7 +23,7 @@ class RunFinding(NamedTuple):
     cause: str
     variant: str
     site: Site
-    fields: Mapping[str, Any]  # The type is Any, because the types of the values depend on the sentence.
+    fields: Attributes  # The type is Any, because the types of the values depend on the sentence.
     keys: Collection[int] = ()
     is_remark: bool = False
 

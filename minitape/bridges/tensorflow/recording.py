@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,7 @@ from .traced_values import compare_values_with_trace_after_call, explain_stale_t
 from .watcher import TensorFlowWatcher
 
 if TYPE_CHECKING:
+    from ...engine.types import Attributes
     from ...explain.explanation import Explanation, OptionalExplanation
     from ...explain.reasons.suspects import CheckedRun
     from ..recording import SourcesByName
@@ -106,7 +107,7 @@ class TensorFlowRecording(FrameworkRecording):
 
         return read_weights_around_last_step(self, source)
 
-    def explain_failed_gradient_call(self, call_args: tuple, call_kwargs: Mapping[str, Any]) -> OptionalExplanation:
+    def explain_failed_gradient_call(self, call_args: tuple, call_kwargs: Attributes) -> OptionalExplanation:
         """Explain why ``tape.gradient`` or a compiled step raised an error.
 
         Args:

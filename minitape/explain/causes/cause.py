@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+from ...engine.types import Names
 from ..fixes.fault_site import Edit, Plan
 
 FRAMEWORKS = ("tape", "torch", "tensorflow", "jax")  # "tape" is minitape's own tape.
@@ -100,7 +101,7 @@ class Cause:
         return parse_sentences(self.sentences)
 
     @property
-    def frameworks(self) -> tuple[str, ...]:
+    def frameworks(self) -> Names:
         """The frameworks in which the cause occurs."""
         return tuple(name for name in FRAMEWORKS if any(framework == name for framework, _ in self.text_by_variant))
 

@@ -7,7 +7,7 @@ import sys
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ...engine.types import TextsByName
+from ...engine.types import Names, TextsByName
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Dialect:
 
     name: str
     modules: TextsByName
-    namespaces: tuple[str, ...]
+    namespaces: Names
     stop_gradient: str
     sigmoid: str
     softmax: str

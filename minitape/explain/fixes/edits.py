@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ...common.syntax import select_nodes
+from ...engine.types import Names
 from ..reasons.program_text import (
     find_both_operand_expressions,
     find_last_name_of_path,
@@ -114,7 +115,7 @@ def set_keyword(name: str, value: object, *functions: str) -> Edit:
     return edit_node
 
 
-def find_operand_of_operation(fault: FaultSite, node: Any, operation_names: tuple[str, ...]) -> ast.expr | None:
+def find_operand_of_operation(fault: FaultSite, node: Any, operation_names: Names) -> ast.expr | None:
     """Return the operand of an operation: ``x`` in ``name(x)``, ``x.name()``, ``a / x`` and ``x ** 0.5``.
 
     Args:

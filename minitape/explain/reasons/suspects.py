@@ -35,7 +35,7 @@ from .program_text import find_both_operand_expressions, find_statement, trace_v
 from .question import Finding, Question, find_nearest_tracked_consumers, map_rows_to_readers
 
 if TYPE_CHECKING:
-    from ...engine.types import RowsByRow, Sizes, TextsByName
+    from ...engine.types import Attributes, RowsByRow, Sizes, TextsByName
     from .adapter import Adapter
 
 # An adjoint vanishes or explodes if its size changes by these factors over all repetitions of an operation.
@@ -66,7 +66,7 @@ class Suspicion(NamedTuple):
 
     cause: str
     site: Site
-    fields: Mapping[str, Any]
+    fields: Attributes
     row: int | None = None
     source_keys: Collection[int] = ()
     only_rows: Collection[int] = ()
@@ -91,7 +91,7 @@ Suspicions = Iterator[Suspicion]  # What a check yields.
 
 
 def build_row_suspicion(
-    row: RecordedRow, cause: str, fields: Mapping[str, Any], variant: str = "", only_rows: Iterable[int] = ()
+    row: RecordedRow, cause: str, fields: Attributes, variant: str = "", only_rows: Iterable[int] = ()
 ) -> Suspicion:
     """Return a suspicion that blames a row and its line.
 

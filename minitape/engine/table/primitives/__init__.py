@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ...types import Array, Function, Object, Result
+from ...types import Array, Function, Names, Object, Result
 
 # A rule takes the adjoint, the output and the inputs, and the attributes as keyword arguments.
 Rule = Callable
@@ -100,7 +100,7 @@ class Primitive:
         self.op = op or "".join(word.capitalize() for word in name.split("_"))
         self.label = label or name
         self.code = 0
-        self.texts: tuple[str, ...] = ()
+        self.texts: Names = ()
 
     def __call__(self, *inputs: Array, **attrs: Object) -> Result:
         """Apply the primitive. If an input is a tensor, the operation is recorded.

@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from ...types import Array, FunctionsByName
+from ...types import Array, FunctionsByName, Names
 from ..accelerator import fast
 from ..generated_code import compile_expression, replace_operands, replace_operators_with_calls
 from . import TABLE, Primitive, Rule, declare
@@ -109,7 +109,7 @@ class Form:
 
     rules: tuple[Rule | None, ...]
 
-    def __init__(self, texts: tuple[str, ...], functions: FunctionsByName):
+    def __init__(self, texts: Names, functions: FunctionsByName):
         """Compile the formulas of the output and of the rules.
 
         Args:
@@ -127,7 +127,7 @@ class Form:
         self.rules = tuple(None if text == "-" else compile_expression(text, functions) for text in texts[1:])
 
 
-def _build_blockwise_form(texts: tuple[str, ...], plain_form: Form) -> Form:
+def _build_blockwise_form(texts: Names, plain_form: Form) -> Form:
     """Build the form for large arrays. An accelerator may compute such arrays block by block."""
     form = Form.__new__(Form)
     form.forward = fast.compile_formula(texts[0], "xy", plain_form.forward)
