@@ -40,7 +40,7 @@ from .misused_operations import (
 from .model_parameters import iter_unregistered_parameters
 from .recording import TorchRecording
 from .row_log import PAUSE_BLOCKS, get_extra
-from .wrong_axes import check_selection_along_batch_axis
+from .wrong_axes import check_selection_along_batch_axis, check_softmax_over_examples, check_views_that_mix_axes
 
 ENTROPIES = set("nll_loss kl_div binary_cross_entropy binary_cross_entropy_with_logits".split())
 LEAST_EXCESS = 0.05  # Rounding alone does not make the logarithm of a probability this large.
@@ -105,6 +105,8 @@ def build_checked_run(recording: TorchRecording) -> CheckedRun:
             check_rows_indexed_with_all_labels,
             check_addition_at_repeated_indices,
             check_selection_along_batch_axis,
+            check_views_that_mix_axes,
+            check_softmax_over_examples,
             check_derivatives_of_custom_functions,
             check_samples_used_outside_log_prob,
             check_state_detached_in_each_loop_step,

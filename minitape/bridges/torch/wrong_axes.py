@@ -10,6 +10,9 @@ from .misused_operations import RECURRENT_OPS
 # These keep the first two axes of a sequence.
 POSITIONWISE_OPS = set("linear dropout layer_norm add relu gelu tanh".split())
 SELECTIONS = set("getitem select mean sum amax".split())
+VIEWS = {"view", "reshape"}
+# These expect one distribution for each index of the first axis.
+USES_OF_DISTRIBUTIONS = {"nll_loss", "matmul", "bmm"}
 
 
 def check_selection_along_batch_axis(run: CheckedRun) -> Suspicions:
@@ -51,3 +54,57 @@ def _has_time_steps_on_first_axis(run: CheckedRun, row: RecordedRow) -> bool:
     if row.op in RECURRENT_OPS:
         return row.shape[1] == run.rows[row.index + 1].shape[1]  # The second axis of the final state is the batch.
     return row.op == "multi_head_attention_forward"  # The layer itself exchanges the axes if batch_first is True.
+
+
+def check_views_that_mix_axes(run: CheckedRun) -> Suspicions:
+    """Find views that are used to exchange axes, although they keep the order of the elements.
+
+    Args:
+        run: The run to check.
+    """
+    for row in run.rows:
+        readers = run.reached_operations.keys() & run.consumers.get(row.index, ())
+        if row.op not in VIEWS or not readers:
+            continue
+        viewed = run.rows[row.inputs[0]]
+        sizes, new_sizes = ([size for size in each.shape if size > 1] for each in (viewed, row))
+        is_state = viewed.op in RECURRENT_OPS and viewed.output > 0
+        if is_state:
+            # The axes of a final state are the layers with their directions, the examples and the features.
+            is_mixed = len(sizes) == 3 and sizes[0] != sizes[1] == row.shape[0]
+        else:
+            is_permuted = sizes != new_sizes and sorted(sizes) == sorted(new_sizes)
+            is_mixed = is_permuted and len(sizes) > 2 and not _is_relative_shift_or_constant(run, row)
+        if is_mixed:
+            fields = {"what": row.op, "one": tuple(viewed.shape), "two": tuple(row.shape), "n": row.shape[0]}
+            suspicion = build_row_suspicion(row, "wrong_axis", fields, "state" if is_state else "view")
+            # A view of data has no gradient itself, but what reads it has one.
+            yield suspicion._replace(row=max(readers))
+
+
+def _is_relative_shift_or_constant(run: CheckedRun, row: RecordedRow) -> bool:
+    """Return whether a view is a step of a relative shift, or whether all of its elements are equal."""
+    values = run.find_array(row.index)
+    neighbors = (run.rows[index] for index in (*row.inputs, *run.consumers[row.index]))
+    # A relative shift leaves out one element along an axis of the view.
+    selections = (each for each in neighbors if each.op == "getitem")
+    is_shift = any(sum(run.rows[each.inputs[0]].shape) - sum(each.shape) == 1 for each in selections)
+    return is_shift or (values is not None and not np.ptp(values))
+
+
+def check_softmax_over_examples(run: CheckedRun) -> Suspicions:
+    """Find a softmax over the examples, where the operation that uses it expects one distribution for each example.
+
+    Args:
+        run: The run to check.
+    """
+    for row in run.iter_reached_operations_named(USES_OF_DISTRIBUTIONS):
+        given, other = (run.rows[index] for index in row.inputs[:2])
+        values = run.find_array(given.index)
+        is_batch = len(given.shape) == 2 if row.op == "nll_loss" else len(given.shape) == len(other.shape) > 2
+        if values is None or not is_batch or given.op not in ("softmax", "log_softmax"):
+            continue
+        probabilities = np.exp(values) if given.op == "log_softmax" else values
+        is_over_examples, is_over_others = (np.allclose(probabilities.sum(axis), 1, atol=1e-2) for axis in (0, -1))
+        if len(values) > 1 and is_over_examples and not is_over_others:
+            yield build_row_suspicion(given, "wrong_axis", {"what": given.op, "n": len(values)}, "softmax")

@@ -34,6 +34,21 @@ CAUSES = (
         second one for the examples.
         Fix: If the first axis holds the examples, create the layer with batch_first=True. Otherwise, use the first
         axis here.
+
+        [torch: view]
+        {what}{line} turns a tensor of shape {one} into the shape {two}, but it does not exchange any axes. It keeps
+        the order of all elements, so it mixes elements of different examples, time steps or channels.
+        Fix: Use transpose or permute, which exchange axes.
+
+        [torch: state]
+        {what}{line} turns a final state of shape {one} into the shape {two}. The examples are on its second axis, and
+        {what} keeps the order of all elements, so each of the {n} rows mixes the states of several examples.
+        Fix: Exchange the first two axes first: state.transpose(0, 1).reshape({n}, -1).
+
+        [torch: softmax]
+        {what}{line} divides a total of 1 among the {n} examples, so the result for one example depends on the others.
+        Its result is used as if it were one distribution for each example.
+        Fix: Take the {what} over the classes or the keys, for example with dim=-1.
         """,
     ),
     Cause(
