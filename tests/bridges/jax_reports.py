@@ -11,6 +11,13 @@ def loss(w):
     return sum(is_elastic(s) for s in jnp.array([5.0, 9.0, 14.0]) / w)
 args = w,
 grad = jax.grad(loss)(*args)
+#@ straight_through_cut_as_a_whole stop_gradient
+w = jnp.array([0.3, 1.8, 2.1])
+def loss(w):
+    codes = jax.lax.stop_gradient(w + (jnp.round(w) - w)) #! #- codes = w + jax.lax.stop_gradient(jnp.round(w) - w)
+    return jnp.sum((codes - 0.3) ** 2)
+args = w,
+grad = jax.grad(loss)(*args)
 #@ one_hot_of_argmax no_derivative
 w = jnp.array([0.3, 0.8, 0.1])
 def loss(w):

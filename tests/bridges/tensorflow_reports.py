@@ -8,6 +8,12 @@ with tf.GradientTape() as tape:
     tape.reset() #! #-
     y = tf.reduce_sum(h)
 grad = tape.gradient(y, w)
+#@ straight_through_cut_as_a_whole stop_gradient
+w = tf.Variable([0.3, 1.8])
+with tf.GradientTape() as tape:
+    codes = tf.stop_gradient(w + tf.round(w) - w) #! #- codes = w + tf.stop_gradient(tf.round(w) - w)
+    y = tf.reduce_sum((codes - 0.3) ** 2)
+grad = tape.gradient(y, w)
 #@ one_hot_of_a_cast integer_dtype
 w = tf.Variable([0.4, 1.7])
 with tf.GradientTape() as tape:

@@ -30,6 +30,7 @@ VARIANTS = read_variants()
 PATCHES = [  # None: one line is not enough, or there are several ways
     (TORCH, "draw_of_a_latent", "z = torch.distributions.Normal(w, 1.0).rsample()"),
     (TORCH, "data_of_the_output", "loss = (out ** 2).mean()"),
+    (TORCH, "straight_through_cut_as_a_whole", "codes = w + (torch.round(w) - w).detach()"),
     (TORCH, "torch_tensor_of_a_list", None),
     (TORCH, "in_place_relu_after_sigmoid", None),
     (TORCH, "recurrence_in_a_buffer", None),
@@ -39,8 +40,10 @@ PATCHES = [  # None: one line is not enough, or there are several ways
     (TORCH, "saturated_sigmoid", None),
     (TORCH, "meter_that_keeps_a_number", None),  # what reads it makes a new tensor
     (TENSORFLOW, "numpy_in_the_middle", "z = tf.math.log1p(h)"),
+    (TENSORFLOW, "straight_through_cut_as_a_whole", "codes = w + tf.stop_gradient(tf.round(w) - w)"),
     (TENSORFLOW, "floor_of_a_value", None),
     (JAX, "stop_gradient_on_the_way", "h = w * 3.0"),
+    (JAX, "straight_through_cut_as_a_whole", "codes = w + jax.lax.stop_gradient(jnp.round(w) - w)"),
     (JAX, "integer_weights", None),
 ]
 

@@ -23,6 +23,11 @@ p = torch.softmax(w, -1)
 hard = nn.functional.one_hot(p.argmax(-1), 4).float() #! #- hard = p
 loss = (hard * torch.arange(4.0)).sum()
 if loss.requires_grad: loss.backward()
+#@ straight_through_cut_as_a_whole detach
+w = torch.randn(4, requires_grad=True)
+codes = (w + torch.round(w) - w).detach() #! #- codes = w + (torch.round(w) - w).detach()
+loss = (codes - 0.3).pow(2).sum()
+if loss.requires_grad: loss.backward()
 #@ lstm_hidden_kept_between_steps backward_twice
 rnn = nn.RNN(2, 3, batch_first=True)
 w = rnn.weight_ih_l0

@@ -17,7 +17,7 @@ CAUSES = (
         lax.stop_gradient{line} blocks the gradient from the result to {x}.
         Fix: Remove stop_gradient, or apply it only to the part that should be a constant.
         """,
-        edits=(edit.unwrap_call("stop_gradient"),),
+        edits=(edit.cut_only_difference("stop_gradient"), edit.unwrap_call("stop_gradient")),
     ),
     Cause(
         "detach",
@@ -37,7 +37,7 @@ CAUSES = (
         Fix: If these tensors should be trained, pass them to the optimizer instead of {x}. Otherwise, compute with {x}
         itself.
         """,
-        edits=(edit.unwrap_call("detach", "detach_"),),
+        edits=(edit.cut_only_difference("detach"), edit.unwrap_call("detach", "detach_")),
     ),
     Cause(
         "data",

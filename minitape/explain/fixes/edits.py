@@ -60,6 +60,26 @@ def unwrap_call(*names: str) -> Edit:
     return edit_node
 
 
+def cut_only_difference(*names: str) -> Edit:
+    """Return an edit that replaces ``cut(x + f(x) - x)``, in which no gradient is left, with ``x + cut(f(x) - x)``.
+
+    Args:
+        *names: The names of functions and methods that cut.
+    """
+
+    def edit_node(fault: FaultSite, node: Any) -> Change:
+        operand = find_call_operand(fault, node) if is_call_of(node, *names) else None
+        match operand:
+            case ast.BinOp(ast.BinOp(kept, ast.Add(), result), ast.Sub(), subtracted) | ast.BinOp(
+                kept, ast.Add(), ast.BinOp(result, ast.Sub(), subtracted)
+            ) if ast.dump(kept) == ast.dump(subtracted):
+                difference = ast.BinOp(result, ast.Sub(), kept)
+                return f"{unparse(kept)} + {unparse(node).replace(unparse(operand), unparse(difference))}"
+        return None
+
+    return edit_node
+
+
 def _is_operation_repeated(fault: FaultSite) -> bool:
     """Return whether the line computes the recorded operation more than once from the same inputs."""
     row = fault.row
