@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..common.grouping import group_values_by_key
+from ..engine.types import TextPair
 from ..explain.caller import format_place
 from ..explain.explanation import FROZEN_CAUSES, Explanation
 from ..explain.explanation_page import ExplanationPage
@@ -169,7 +170,7 @@ class ModelPage(ExplanationPage, dict[str, Explanation]):
         )
         return fill(": {numbers}", numbers=numbers) if numbers else ""
 
-    def _build_group_heading_and_role(self, names: list[str], numbers_text: str) -> tuple[str, str]:
+    def _build_group_heading_and_role(self, names: list[str], numbers_text: str) -> TextPair:
         """Return the heading and the role of a group.
 
         Args:
@@ -195,7 +196,7 @@ class ModelPage(ExplanationPage, dict[str, Explanation]):
             return fill("Gradient found for {which}{numbers}.", which=names_text, numbers=numbers_text), "problem"
         return fill("No gradient for {which}.", which=names_text), "problem"
 
-    def _iter_headings_and_bodies(self, render_explanation: Callable[[Explanation], str]) -> Iterator[tuple[str, str]]:
+    def _iter_headings_and_bodies(self, render_explanation: Callable[[Explanation], str]) -> Iterator[TextPair]:
         if not self:
             yield fill("The block used no parameters."), ""
         for group in self.list_groups():

@@ -11,6 +11,7 @@ from types import CodeType
 from typing import Any
 
 from ..engine.record.user_frames import is_minitape_or_library_file
+from ..engine.types import TextPair
 from ..explain.explanation import Explanation, explain_cause
 from ..explain.reasons.program_text import list_statements_of_code
 from ..recording.sites import Site, read_line_at_site
@@ -154,7 +155,7 @@ def read_attributes_used_by_function(function: Any, objects: Mapping[str, Any], 
 
 
 @lru_cache(maxsize=256)
-def _collect_attribute_reads(code: CodeType) -> frozenset[tuple[str, str]]:
+def _collect_attribute_reads(code: CodeType) -> frozenset[TextPair]:
     """Return the (object, attribute) pairs of names that a function's code and its inner functions read."""
     reads = {
         (step.argval, following.argval)

@@ -17,7 +17,7 @@ from ..engine.record.user_frames import find_user_frame
 from .framework_patches import FrameworkPatches
 
 if TYPE_CHECKING:
-    from ..engine.types import Action, ExitProperty
+    from ..engine.types import Action, ExitProperty, NumberPair
     from .checkup import FrameworkRecording
 
 Place = list[tuple[int, int]]
@@ -197,7 +197,7 @@ class SampledSteps:
         self.steps += 1
         return self.first in (None, self.steps)  # The first steps share one recording.
 
-    def count_recorded_and_checked_steps(self) -> tuple[int, int]:
+    def count_recorded_and_checked_steps(self) -> NumberPair:
         """Return the number of recorded steps, and the number of later steps whose losses were checked."""
         recorded = -(-self.steps // self.every) if self.every else min(self.steps, self.first or 0)
         return recorded, self.watched_count

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.types import TextPair
 from ..explain.explanation import OptionalExplanation, explain_cause
 from ..explain.reasons.program_text import list_statements_of_code, unparse
 from ..recording.sites import Site
@@ -15,7 +16,7 @@ MIN_REPEATED_CALLS = 2  # The generator must not advance in this many later call
 # Statements in such a block run once on purpose, as in ``if self.table is None``.
 find_one_time_condition = re.compile(r"^if .*(\bNone\b|\bnot\b|built|init|hasattr)").match
 # The called function and the state of its generator, keyed by the line that calls the function.
-DrawStates = dict[Site, tuple[str, str]]
+DrawStates = dict[Site, TextPair]
 
 
 class TracedDraws:

@@ -18,7 +18,7 @@ from minitape.course.progress import FILE_NAME, MAX_WRONG_ANSWERS, is_progress
 
 from ..common.read_data import read_json
 from ..course.progress import Progress
-from ..engine.types import CountsByName, TextsByName
+from ..engine.types import CountsByName, TextPair, TextsByName
 from .lesson_files import (
     LEARNER_FOLDER,
     find_lesson_folders_by_language,
@@ -96,7 +96,7 @@ class HandIn:
     learner: str
     records: dict[str, ExerciseRecord] = field(default_factory=dict)
     blank_exercises: set[str] = field(default_factory=set)
-    problems: list[tuple[str, str]] = field(default_factory=list)
+    problems: list[TextPair] = field(default_factory=list)
 
 
 def find_hand_in_files_by_learner(folders: Sequence[Path]) -> dict[str, list[Path]]:

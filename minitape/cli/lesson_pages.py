@@ -21,12 +21,12 @@ import click
 
 from ..common.read_data import MAX_NOTEBOOK_SIZE, read_json
 from ..common.translation import CLI, detect_language, say
-from ..engine.types import TextsByName
+from ..engine.types import TextPair, TextsByName
 from .lesson_files import get_exercise_prefix, list_notebook_files
 from .notebook_rules import Cell, has_answers, is_code_folded, is_exercise
 from .run_places import RunPlaces, format_run_settings, iter_run_links
 
-Views = dict[str, list[tuple[str, str]]]
+Views = dict[str, list[TextPair]]
 """The views that a lesson shows, as (text, file name) pairs keyed by cell ID."""
 VIEW_TEMPLATE = '<iframe class="tapeview" src="{view}" loading="lazy" title="{title}"></iframe>'
 FOLDED_CODE_TEMPLATE = '<details class="code"><summary title="{title}">···</summary>\n\n{code}\n\n</details>'
@@ -264,7 +264,7 @@ def embed_attachments(cell: Cell, source: str) -> str:
 
 
 def iter_code_cell_blocks(
-    cell: Cell, source: str, pending_views: list[tuple[str, str]], say: Callable[[str], str]
+    cell: Cell, source: str, pending_views: list[TextPair], say: Callable[[str], str]
 ) -> Iterator[str]:
     """Yield the blocks of a page for a code cell and its outputs.
 

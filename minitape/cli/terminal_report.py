@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
+from ..engine.types import TextPair
 from .check_notebooks import CheckResult, check_notebooks
 from .messages import create_failure, say, translate_column_names
 from .notebook_rules import NOT_REPEATABLE, REMEDIES, CheckFinding, describe_cell
@@ -188,7 +189,7 @@ def _split_into_short_lines(output_text: str | None) -> list[str]:
     return [shorten_line_with_checksum(line, MAX_LINE_LENGTH) for line in text.splitlines()]
 
 
-def get_difference_labels(finding: CheckFinding) -> tuple[str, str]:
+def get_difference_labels(finding: CheckFinding) -> TextPair:
     """Return the labels of the two outputs in a finding.
 
     Args:

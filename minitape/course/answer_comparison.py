@@ -15,7 +15,7 @@ import numpy as np
 from ..common.translation import say
 
 if TYPE_CHECKING:
-    from ..engine.types import Sizes
+    from ..engine.types import NumberPair, Sizes
     from .exercise import Answer
 
 NUMERIC_KINDS = "biufc"
@@ -49,7 +49,7 @@ class AnswerComparison:
     is_right: bool
     max_difference: float | None = None
     problem: str = ""
-    part_counts: tuple[int, int] | None = None
+    part_counts: NumberPair | None = None
     quotes_hint: str = ""
     place: str = ""
     is_single: bool = False

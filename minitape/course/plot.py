@@ -16,7 +16,7 @@ import numpy as np
 
 from ..common.atomic_write import write_file
 from ..common.translation import say
-from ..engine.types import TextsByName
+from ..engine.types import TextPair, TextsByName
 from .answer_comparison import to_numpy_value
 from .exercise import Answer, NamedValues, Program
 from .predict import build_widget_mimebundle
@@ -48,7 +48,7 @@ class Plot:
     Picture: the square of x
     """
 
-    def __init__(self, says: str, x: Range, y: Range, names: tuple[str, str] = ("x", "y"), size: Range = (820, 340)):
+    def __init__(self, says: str, x: Range, y: Range, names: TextPair = ("x", "y"), size: Range = (820, 340)):
         """Create an empty plot. The class describes the arguments."""
         self.says = says
         self.x = x

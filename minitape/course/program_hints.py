@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from ..common.syntax import list_nodes, select_nodes
 from ..common.translation import say
+from ..engine.types import TextPair
 from .line_difference import find_function
 
 UNUSED_RESULTS = ast.BinOp, ast.Compare, ast.ListComp
@@ -94,7 +95,7 @@ def _collect_read_names(nodes: list[ast.AST]) -> set[str]:
     return {node.id for node in select_nodes(nodes, ast.Name) if isinstance(node.ctx, ast.Load)}
 
 
-def iter_programs_with_other_results(source: str) -> Iterator[tuple[str, str]]:
+def iter_programs_with_other_results(source: str) -> Iterator[TextPair]:
     r"""Yield variants of a function that return one of its variables or a part of its result, each with its text.
 
     >>> for text, program in iter_programs_with_other_results("def f(x):\n    y = x * x\n    return y / (x + 1)"):

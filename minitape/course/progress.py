@@ -13,7 +13,7 @@ from typing import Any, Required, TypedDict
 from ..common.atomic_write import get_error_reason, lock_file, open_replacement_file
 from ..common.read_data import read_json
 from ..common.translation import print_text, say
-from ..engine.types import TextsByName
+from ..engine.types import TextPair, TextsByName
 from .exercise import collect_exercises, list_built_in_lessons
 
 FILE_NAME = ".minitape-progress.json"
@@ -222,7 +222,7 @@ def _apply_change_and_note_time(entry_name: str, seconds: int, change: ProgressC
     seconds_of_tries[MAX_TIMES - 1 :] = [seconds]  # If the list is full, replace the last entry.
 
 
-def note_try(exercise_name: str, is_solved: bool, answer_and_hint: tuple[str, str] | None = None) -> int:
+def note_try(exercise_name: str, is_solved: bool, answer_and_hint: TextPair | None = None) -> int:
     """Count one answered try at an exercise, and return how many there were. Once solved, it stays solved.
 
     `answer_and_hint` is a wrong answer as text, and the hint that it gets.

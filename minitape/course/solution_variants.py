@@ -11,6 +11,7 @@ from itertools import permutations
 
 from ..common.syntax import list_nodes
 from ..common.translation import say
+from ..engine.types import TextPair
 
 VALUE_PATTERN = (
     r"(?:\w[\w.]*(?:\([^()]*(?:\([^()]*\)[^()]*)*\))?|\([^()]*(?:\([^()]*\)[^()]*)*\))"  # A name, a call, or brackets.
@@ -47,7 +48,7 @@ VARIANTS = {
 }
 
 
-def iter_variants_with_hints(solution: str) -> Iterator[tuple[str, str]]:
+def iter_variants_with_hints(solution: str) -> Iterator[TextPair]:
     """Yield the variants of a solution, each with the sentence about its result.
 
     >>> for text, told in iter_variants_with_hints("lambda x, y: x - y"):

@@ -10,7 +10,7 @@ import warnings
 from dataclasses import dataclass
 
 from ..common.translation import join_sentences, say, truncate_text
-from ..engine.types import JsonObject
+from ..engine.types import JsonObject, TextPair
 from ..picture.expressions import Expressions
 from ..picture.snapshot_types import OptionalRow, RowFields, Snapshot
 from ..picture.snapshots import build_rows_and_sweep
@@ -57,7 +57,7 @@ class Playback:
     snapshots: tuple[Snapshot, Snapshot]
     difference: TapeDifference
     text: str
-    results: tuple[str, str] = ("", "")
+    results: TextPair = ("", "")
 
     def __repr__(self) -> str:
         """Return the title of the folded box with the sentence."""
@@ -116,7 +116,7 @@ def build_solution_function(program: str, learner_function: Program, exercise_na
 def build_first_difference_playback(
     own_run: ObservedRun,
     solution_run: ObservedRun,
-    results: tuple[str, str] = ("", ""),
+    results: TextPair = ("", ""),
     is_each_asked_once: bool = True,
 ) -> Playback | None:
     """Build a playback of the first two tapes that differ.

@@ -89,6 +89,10 @@ TextsByName: TypeAlias = dict[str, str]
 JsonObject: TypeAlias = dict[str, Any]
 # Names or other short texts, in order.
 Names: TypeAlias = tuple[str, ...]
+# Two texts that belong together, such as a heading and its body, or a name and its value.
+TextPair: TypeAlias = tuple[str, str]
+# Two numbers that belong together, such as the position of a line and a tier, or two rows.
+NumberPair: TypeAlias = tuple[int, int]
 # A dict that maps names to counts or other integers.
 CountsByName: TypeAlias = dict[str, int]
 # Ranges of rows, as (first, end) pairs.

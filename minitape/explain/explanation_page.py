@@ -14,6 +14,7 @@ from ..common.grouping import group_values_by_key
 from .translated_sentences import fill
 
 if TYPE_CHECKING:
+    from ..engine.types import TextPair
     from .explanation import Explanation
 
 MAX_NAMES = 6  # The maximum number of variables that a paragraph heading names.
@@ -54,7 +55,7 @@ class ExplanationPage:
         content = "".join(f"<div><b>{escape(heading)}</b>{body}</div>" for heading, body in paragraphs)
         return content or escape(str(self))
 
-    def _iter_headings_and_bodies(self, render_explanation: Callable[[Explanation], str]) -> Iterator[tuple[str, str]]:
+    def _iter_headings_and_bodies(self, render_explanation: Callable[[Explanation], str]) -> Iterator[TextPair]:
         """Yield the heading and body of each paragraph. If nothing is wrong, the body is ""."""
         answers = list(_iter_nested_explanations(self))
         for group in group_explanations_by_reason(answers):

@@ -14,6 +14,7 @@ from itertools import chain, groupby
 from math import ceil, inf
 
 from ..common.grouping import group_values_by_key
+from ..engine.types import NumberPair, TextPair
 from .assignment_curves import choose_assignment_curve
 from .edge_labels import (
     CROSS_SHIFTS,
@@ -118,7 +119,7 @@ class Node:
     """
 
     row: OptionalRow
-    inputs: list[tuple[int, int]]
+    inputs: list[NumberPair]
     tier: int = 0
     line: int = 0
     x: float = 0.0
@@ -251,7 +252,7 @@ class Figure:
             for node in self.nodes:
                 node.tier = 0
             placed, columns, columns_per_line = self._place_in_columns(frame)
-        slots: dict[tuple[int, int], set[int]] = {}  # The half-slots in use in each (line, tier).
+        slots: dict[NumberPair, set[int]] = {}  # The half-slots in use in each (line, tier).
         for node, column, slot in zip(self.nodes, placed.column, placed.slot, strict=True):
             node.line = column // columns_per_line
             slots.setdefault((node.line, node.tier), set()).update((slot, slot + 1))
@@ -262,7 +263,7 @@ class Figure:
         indent = self._compute_indent() if columns_per_line < columns else 0
         left_edge = MARGIN + frame + indent
         top = MARGIN + frame + headings
-        levels: dict[tuple[int, int], dict[int, float]] = {}  # The top of each half-slot in use. Others have no height.
+        levels: dict[NumberPair, dict[int, float]] = {}  # The top of each half-slot in use. Others have no height.
         for part, used_slots in sorted(slots.items()):
             levels[part] = {slot: top + HALF_SLOT * rank for rank, slot in enumerate(sorted(used_slots))}
             top += (len(used_slots) - 2) * HALF_SLOT + NODE_HEIGHT + GUTTER + frame
@@ -485,7 +486,7 @@ class Figure:
         adjoint = self.adjoints.get(row["row"])
         return draw_text_with_thumbnail(node.x, node.y + 45.5, padding, text, adjoint, color, True) if text else ""
 
-    def describe_adjoint(self, row: RowFields, max_letters: int) -> tuple[str, str]:
+    def describe_adjoint(self, row: RowFields, max_letters: int) -> TextPair:
         """Return the text of a row's adjoint and its color, or "" if the sweep has not reached the row.
 
         Args:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from ..engine.record.record import Record
-    from ..engine.types import Object, RowByRow
+    from ..engine.types import NumberPair, Object, RowByRow
     from .picture_rows import PictureRows
     from .snapshot_types import RowFields
 
@@ -74,7 +74,7 @@ def locate_and_name_gradient_rows(record: Record, rows: PictureRows) -> list[Row
 def _locate_rows_of_one_gradient(
     record: Record,
     written_rows: range,
-    spans: Collection[tuple[int, int]],
+    spans: Collection[NumberPair],
     targets: Collection[int],
     sources: Collection[int],
     expressions: Expressions,

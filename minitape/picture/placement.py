@@ -12,6 +12,8 @@ from right to left and in which each row is below the row to whose adjoint it co
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from ..engine.types import NumberPair
+
 MAX_EDGE_COLUMNS = 6  # An edge across more columns occupies no slots, because it is drawn as a small reference.
 MAX_SLOT_DISTANCE = 24  # If no slot is free within this distance, the node is placed at the end of its column.
 TIER_GAP = 2  # The number of half-slots between two tiers, which leaves room for their frames.
@@ -56,7 +58,7 @@ class Placement:
         self.items = items
         self.column = [-1] * len(items)
         self.slot = [0] * len(items)
-        self.passed_points: dict[tuple[int, int], list[tuple[int, int]]] = {}
+        self.passed_points: dict[NumberPair, list[NumberPair]] = {}
         self._depths_below = [0] * len(items)  # The number of columns that the items below each item occupy.
         self._used_slots: dict[int, set[int]] = {}
         self._first_column = 0

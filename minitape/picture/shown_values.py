@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..engine.types import Array, Sizes
+from ..engine.types import Array, NumberPair, Sizes
 from .snapshot_types import OptionalValue, PackedValue, Plain, ValueFields
 from .truncation import shorten_text
 
@@ -204,7 +204,7 @@ def _shrink_to_thumbnail(array: np.ndarray) -> tuple[np.ndarray, float]:
     return lines[::row_step, ::column_step].astype(np.float64), column_step / row_step
 
 
-def compute_thumbnail_steps(shape: Sizes) -> tuple[int, int]:
+def compute_thumbnail_steps(shape: Sizes) -> NumberPair:
     """Return the distances between the lines, and between the columns, that a thumbnail shows of an array.
 
     Args:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
 
     from ..engine.record.record import Record
+    from ..engine.types import NumberPair
     from .picture_rows import PictureRow
     from .snapshot_types import RowFields
 
@@ -74,9 +75,9 @@ def _identify_leaf(record: Record, row: int) -> Hashable:
 
 def _iter_named_rows(record: Record, rows: Sequence[PictureRow]) -> Iterator[tuple[int, str]]:
     """Yield (row, name) for the operands and results of operations that the program's text names."""
-    names_by_place: dict[tuple[int, int] | None, ExpressionNames | None] = {}
+    names_by_place: dict[NumberPair | None, ExpressionNames | None] = {}
 
-    def find_place(row: PictureRow) -> tuple[int, int] | None:
+    def find_place(row: PictureRow) -> NumberPair | None:
         site = record.find_site(row.row)
         if site is None:
             return None

@@ -3,6 +3,7 @@
 import re
 from html import escape
 
+from ..engine.types import TextPair
 from .snapshot_types import OptionalValue, RowFields
 from .truncation import elide_text, replace_unprintable
 from .value_display import draw_thumbnail, format_shape, format_value
@@ -110,7 +111,7 @@ def _format_stroke_and_tag_end(color: str, dash_pattern: str, width: float) -> s
     return f' stroke="{color}" stroke-width="{width}"{dashes}/>'
 
 
-def choose_border_and_fill_colors(row: RowFields, is_broken: bool = False) -> tuple[str, str]:
+def choose_border_and_fill_colors(row: RowFields, is_broken: bool = False) -> TextPair:
     """Return the border and fill colors of a row's node, where an unwatched variable is filled like a constant.
 
     Args:

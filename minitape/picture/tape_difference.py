@@ -13,7 +13,7 @@ from difflib import SequenceMatcher
 from itertools import takewhile, zip_longest
 from typing import TypeAlias
 
-from ..engine.types import RowByRow
+from ..engine.types import NumberPair, RowByRow, TextPair
 from .expressions import Expressions
 from .picture_texts import translate
 from .snapshot_types import OptionalRow, OptionalValue, RowFields, Snapshot, StepFields
@@ -48,11 +48,11 @@ class TapeDifference:
 
     kind: str
     rows: RowPair
-    places: tuple[int, int]
-    texts: tuple[str, str]
+    places: NumberPair
+    texts: TextPair
     changed_rows: tuple[list[int], list[int]]
     next_rows: RowPair = (None, None)
-    values: tuple[str, str] = ("", "")
+    values: TextPair = ("", "")
 
 
 def find_first_difference(first: Snapshot, second: Snapshot, compares_sweeps: bool = True) -> TapeDifference | None:
@@ -260,7 +260,7 @@ class Alignment:
         return None
 
 
-def _get_operation(row: RowFields) -> tuple[str, str]:
+def _get_operation(row: RowFields) -> TextPair:
     """Return the operation of a row, without its inputs."""
     return row["op"], row["label"]
 

@@ -12,12 +12,12 @@ from threading import Lock
 from typing import Any
 
 from ..common.threads import start_thread
-from ..engine.types import Function
+from ..engine.types import Function, TextPair
 
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": False, "boundscheck": False}
 
 _lock = Lock()  # Only one function is compiled at a time.
-_functions: dict[tuple[str, str], Any] = {}  # The keys are (source, function name).
+_functions: dict[TextPair, Any] = {}  # The keys are (source, function name).
 
 
 def compile_function(text: str, label: str, function_name: str, trial_arguments: Sequence) -> Function:

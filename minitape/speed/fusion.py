@@ -26,6 +26,7 @@ from ..engine.types import (
     RowsByRow,
     ShapeAndDtype,
     Sizes,
+    TextPair,
 )
 from .compilation import compile_function
 from .kernel_source import format_module_header, to_kernel_formula
@@ -222,7 +223,7 @@ class FusedLoopWriter:
         self.lines: list[str] = []
         self.inputs: list[int] = []
         self.loop_shape: Sizes | None = None
-        self.loop_body: list[tuple[str, str]] = []
+        self.loop_body: list[TextPair] = []
         self.loop_rows: set[int] = set()
         self.sum_calls: list[Call] = []
         self.rows_after_loop: set[int] = set()

@@ -15,7 +15,7 @@ from jax.tree_util import tree_leaves, tree_map
 
 from ...common.translation import format_error
 from ...engine.record.interrupt_safe import InterruptSafeExit, TemporaryAttributes
-from ...engine.types import Action, CountsByName, ExitProperty
+from ...engine.types import Action, CountsByName, ExitProperty, NumberPair
 from ...explain.caller import format_bracketed_place, warn_at_user_line
 from ...explain.explanation import Explanation, OptionalExplanation, explain_cause
 from ...explain.reasons.program_text import find_statement
@@ -255,7 +255,7 @@ class FirstGradients:
                 page[key] = explanation
         return page
 
-    def count_recorded_and_checked_steps(self) -> tuple[int, int]:
+    def count_recorded_and_checked_steps(self) -> NumberPair:
         """Return the number of recorded steps, and the number of later steps whose results were checked."""
         return self.steps, self.watched_count
 

@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from ...common.syntax import list_nodes
+from ...engine.types import TextPair
 from ...explain.translated_sentences import fill
 from ..model_page import join_parameter_names
 
@@ -120,8 +121,8 @@ def _judge_effect_on_other_gradients(
 
 
 def judge_patch_for_wrong_gradient(
-    original_problems: Collection[tuple[str, str]],
-    patched_problems: Collection[tuple[str, str]],
+    original_problems: Collection[TextPair],
+    patched_problems: Collection[TextPair],
     cause: str,
     names_with_cause: Collection[str],
     pass_count: int,

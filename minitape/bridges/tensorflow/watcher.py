@@ -32,6 +32,7 @@ from .sweep_watcher import SweepWatcher, register_gradient_function_for_sweeps
 from .traced_values import compare_values_with_trace_after_call, store_values_before_call
 
 if TYPE_CHECKING:
+    from ...engine.types import TextPair
     from .recording import TensorFlowRecording
 
 EVENT_BY_METHOD = {"__enter__": "begins", "__exit__": "ends", "reset": "resets"}
@@ -58,7 +59,7 @@ class TensorFlowWatcher(Watcher):
         self.sweep_watcher = SweepWatcher(self.writer)
         self._custom_call_count = 0
         # While a tf.custom_gradient runs, this contains the names of its operation and of its function.
-        self._running_custom_op: tuple[str, str] | None = None
+        self._running_custom_op: TextPair | None = None
         self._apply_depth = 0  # This is greater than 0 while an optimizer takes a step.
         # While the graph of a tf.function runs, these are the call in the program and the concrete function.
         self._function_call: FunctionCall | None = None

@@ -21,7 +21,7 @@ from .ledger.run_watch import TorchRunWatch
 from .parameter_history import ParameterHistory
 
 if TYPE_CHECKING:
-    from ...engine.types import Scope
+    from ...engine.types import NumberPair, Scope
     from ...picture.snapshot_types import Kind
     from ...recording.recorded_rows import RecordedRow
     from .recording import TorchRecording
@@ -131,7 +131,7 @@ class TorchLog:
         self.scope: Scope = ()
         self.unrecorded_rows: set[int] = set()
         self.custom_calls: dict[Any, list[Any]] = {}
-        self.in_place_changes: list[tuple[int, int]] = []
+        self.in_place_changes: list[NumberPair] = []
         self.grad_clearings = IdentityMap()
         self.unrecorded_use_sites = IdentityMap()
         self.missing_grad_reads: list[tuple[int, Site]] = []

@@ -78,7 +78,7 @@ if TYPE_CHECKING:
     from ..table.primitives import Primitive
     from ..tensor.tensor import Tensor
     from ..tensor.variable import ResourceVariable
-    from ..types import Action, Array, Attributes, FirstRunInterface, RowNumbers, Scope, Spans
+    from ..types import Action, Array, Attributes, FirstRunInterface, NumberPair, RowNumbers, Scope, Spans
 
 MAX_RETAINED_RECORDS = 4  # A thread keeps this many released recordings for `explain`.
 MAX_SKELETON_ROWS = 4096  # A longer recording is not kept after its release.
@@ -108,7 +108,7 @@ class SweepBoundary(NamedTuple):
     entry_index: int | None
     targets: Sequence[int]
     sources: Sequence[int]
-    spans: Sequence[tuple[int, int]]
+    spans: Sequence[NumberPair]
 
 
 @fast.replace

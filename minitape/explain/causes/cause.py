@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from ...engine.types import Names
+from ...engine.types import Names, TextPair
 from ..fixes.fault_site import Edit, Plan
 
 FRAMEWORKS = ("tape", "torch", "tensorflow", "jax")  # "tape" is minitape's own tape.
@@ -66,7 +66,7 @@ class CauseText(NamedTuple):
     functions: str = ""
 
 
-Texts = dict[tuple[str, str], CauseText]  # Keyed by framework and variant.
+Texts = dict[TextPair, CauseText]  # Keyed by framework and variant.
 
 
 @dataclass(frozen=True, eq=False)

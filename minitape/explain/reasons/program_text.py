@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from ...common.syntax import list_nodes, select_nodes
 from ...engine.record.user_frames import is_minitape_or_library_file
-from ...engine.types import TextsByName
+from ...engine.types import TextPair, TextsByName
 from ...recording.recorded_rows import RecordedRow, collect_ancestors
 from ...recording.sites import (
     NOWHERE,
@@ -298,7 +298,7 @@ def read_program(file: str | None) -> ProgramText:
 
 
 @lru_cache(64)
-def _parse_program(texts: tuple[tuple[str, str], ...]) -> ProgramText:
+def _parse_program(texts: tuple[TextPair, ...]) -> ProgramText:
     """Parse the (file, text) pairs of a program."""
     program_text = ProgramText()
 

@@ -15,7 +15,7 @@ from ...engine.record.array_spec import ArraySpec
 from ...engine.record.provenance import LoggedEscape, find_creation_stack
 from ...engine.table.primitives import Primitive
 from ...engine.tensor.tensor import Tensor
-from ...engine.types import Function, TargetsOrSources, TextsByName
+from ...engine.types import Function, NumberPair, TargetsOrSources, TextsByName
 from ...engine.values.dtypes import find_dtype_of_numpy
 from ...recording.function_bodies import find_outermost_call_or_node_itself
 from ...recording.graph_nodes import (
@@ -116,8 +116,8 @@ def map_ancestors_to_inputs(
     """
     # The keys are node keys, in the order in which the search visits the nodes.
     inputs: dict[Hashable, list[NodeAndBreak]] = {}
-    times: dict[ValueNode, tuple[int, int]] = {}
-    times_by_key: dict[Hashable, tuple[int, int]] = {}
+    times: dict[ValueNode, NumberPair] = {}
+    times_by_key: dict[Hashable, NumberPair] = {}
     waiting = [(root, False) for root in reversed(roots)]
     while waiting:
         node, inputs_are_done = waiting.pop()
@@ -134,7 +134,7 @@ def map_ancestors_to_inputs(
     return {node: inputs[node.key] for node in sorted(times, key=times.__getitem__)}
 
 
-def _build_execution_order_key(reachability: TapeReachability, node: ValueNode) -> tuple[int, int]:
+def _build_execution_order_key(reachability: TapeReachability, node: ValueNode) -> NumberPair:
     """Return a sort key for the time at which a node was computed.
 
     Nodes on the tape in question are sorted by their rows. All other nodes come before them, sorted by their clocks.

@@ -22,6 +22,7 @@ from .program_text import collect_names_and_attributes, find_last_name_of_path, 
 from .question import Finding, Question
 
 if TYPE_CHECKING:
+    from ...engine.types import TextPair
     from .tape_adapter import TapeAdapter
 
 Fields = dict[str, str]
@@ -249,7 +250,7 @@ def describe_rebinding(blamed: BlamedPlace) -> Fields:
     }
 
 
-def find_assigned_name_and_update_call(blamed: BlamedPlace) -> tuple[str, str]:
+def find_assigned_name_and_update_call(blamed: BlamedPlace) -> TextPair:
     """Return the name that is assigned, and the call that updates the variable in the same way.
 
     Args:
