@@ -141,7 +141,8 @@ def test_a_gradient_that_is_cut_everywhere_is_the_reason_why_there_is_no_cut(sho
     assert page.locator(".mt-help").inner_text() == "no gradient passes: stop_gradient cuts the path"
 
 
-def test_the_line_is_dragged_and_says_where_there_is_none(show):
+def test_the_line_is_dragged_and_says_where_there_is_none(show, page):
+    page.emulate_media(reduced_motion="reduce")  # the graph is where the line is without gliding there
     page = show(build_chain_snapshot(6), "none")
     type_keys(page, "k")
     before = page.locator(".mt-cutline").get_attribute("d")
@@ -155,6 +156,23 @@ def test_the_line_is_dragged_and_says_where_there_is_none(show):
     type_keys(page, "k")
     assert page.locator(".mt-cutline").count() == 0
     assert "are single numbers" in page.locator(".mt-help").inner_text()
+
+
+def test_a_cell_names_a_matrix_that_was_turned_twice_as_it_was(show):
+    x, w = tf.constant(np.eye(2, 3, dtype=np.float32), name="x"), tf.Variable(np.eye(2, 3, dtype=np.float32), name="w")
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(x @ tf.transpose(w))
+    page = show(tf.snapshot(tape, loss, w))
+    type_keys(page, "w")
+    captions = page.locator(".mt-cells figcaption").all_text_contents()
+    assert captions[0].startswith("∂wᵀ (3, 2)")
+    y = tf.Variable(np.eye(3, dtype=np.float32), name="y")
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(y @ tf.transpose(w))
+    page = show(tf.snapshot(tape, loss, y))
+    type_keys(page, "w")
+    captions = page.locator(".mt-cells figcaption").all_text_contents()
+    assert captions == ["∂y (3, 3)", "g (3, 2)", "w (2, 3)"]
 
 
 def test_on_a_phone_the_cards_of_a_cut_are_whole_and_why_a_cell_is_as_it_is_comes_into_view(show, page):

@@ -100,7 +100,7 @@ function renaming(names) {
 // Editors and films have properties of these names that are not the view's.
 const viewNames = renaming({
   ...shortNames,
-  ...{ position: "pz", current: "cz", selected: "sz", scene: "nz" },
+  ...{ position: "pz", current: "cz", selected: "sz", scene: "nz", nodes: "ns", group: "gp" },
 });
 
 // `import source from "worker:./worker.ts"` gives the bundled text of that module, to start a

@@ -2,11 +2,12 @@
 // other that made it, term by term. Of the gradient of a weight each term is one example of the
 // batch.
 import { focusQuietly, h } from "./dom";
+import { nameOf as formulaOf } from "./product";
 import { diverging } from "./scale";
 import type { Row, SweepStep, Value } from "./schema";
 import type { Store } from "./store";
 import type { Timeline } from "./timeline";
-import { matrix, nameOf, rounded, shapeText, withNames } from "./value";
+import { decimal, matrix, nameOf, shapeText } from "./value";
 import { t } from "./words";
 
 const TERMS = 8; // that are written out
@@ -27,6 +28,7 @@ interface Factor extends Numbers {
 
 interface Made extends Numbers {
   to: Row;
+  name: string; // of the gradient
   left: Factor;
   right: Factor;
 }
@@ -44,6 +46,17 @@ function numbersOf(value: Value | null, shape: number[]): Numbers | null {
   return isAll ? { lines, steps: [down, across] } : null;
 }
 
+/** A name with ᵀ behind it, or without the one that it has: what is turned twice is as it was. */
+const transposed = (name: string): string => (name.endsWith("ᵀ") ? name.slice(0, -1) : `${name}ᵀ`);
+
+/** What a matrix is called: one without a name by what made it, or by what was turned. */
+function nameIn(store: Store, row: Row): string {
+  if (row.name || row.kind !== "operation") return nameOf(row);
+  return row.op === "transpose"
+    ? transposed(nameIn(store, store.rows[row.inputs[0]]))
+    : formulaOf(store, row);
+}
+
 /** The products of matrices of a step, for each input its own. */
 export function madeBy(store: Store, step: SweepStep): Made[] {
   const row = store.rows[step.row];
@@ -52,11 +65,11 @@ export function madeBy(store: Store, step: SweepStep): Made[] {
     const shape = (of ?? row).shape;
     const found = numbersOf(of ? of.value : step.adjoint, shape);
     if (!found) return null;
-    const name = of ? withNames(letter, row, (one) => nameOf(store.rows[one])) : "g";
+    const name = of ? nameIn(store, of) : "g";
     if (!isTurned) return { ...found, name, shape };
     const [down, across] = found.steps;
     return {
-      name: `${name}ᵀ`,
+      name: transposed(name),
       shape: [...shape].reverse(),
       lines: turn(found.lines),
       steps: [across, down],
@@ -70,7 +83,8 @@ export function madeBy(store: Store, step: SweepStep): Made[] {
     const [left, right] = [factor(parts[1], parts[2] !== ""), factor(parts[3], parts[4] !== "")];
     const fits =
       left?.lines[0].length === right?.lines.length && left?.lines.length === product.lines.length;
-    return left && right && fits ? [{ to, left, right, ...product }] : [];
+    const name = `∂${nameIn(store, to)}`;
+    return left && right && fits ? [{ to, name, left, right, ...product }] : [];
   });
 }
 
@@ -123,7 +137,7 @@ export class Cell {
   }
 
   /** One product: all of its cells have one size, so that rows and columns can be compared. */
-  private product({ to, left, right, lines, steps }: Made, number: number): HTMLElement {
+  private product({ to, name, left, right, lines, steps }: Made, number: number): HTMLElement {
     const [i, j] = this.chosen?.[0] === number ? this.chosen.slice(1) : [-1, -1];
     const pick = (r: number, c: number): void => {
       this.chosen = [number, r, c];
@@ -133,7 +147,7 @@ export class Cell {
     };
     const high = Math.max(lines.length, right.lines.length);
     const across = [lines, left.lines, right.lines].reduce((all, [line]) => all + line.length, 0);
-    const own = { name: gradientOf(to), shape: to.shape, lines, steps };
+    const own = { name, shape: to.shape, lines, steps };
     return h(
       "div",
       { class: "mt-cellwise", style: `--mt-high: ${high}; --mt-across: ${across}` },
@@ -146,8 +160,6 @@ export class Cell {
   }
 }
 
-const gradientOf = (to: Row): string => `∂${nameOf(to)}`;
-
 /** The cell of the first product that is farthest from zero: with it the explanation begins. */
 function largestCell([made]: Made[]): [number, number, number] | null {
   if (!made) return null;
@@ -157,7 +169,7 @@ function largestCell([made]: Made[]): [number, number, number] | null {
 }
 
 /** The dot product of a cell, term by term: each is what one example, or one unit, adds. */
-function terms({ to, left, right, lines, steps }: Made, i: number, j: number): HTMLElement {
+function terms({ name, left, right, lines, steps }: Made, i: number, j: number): HTMLElement {
   const pairs = left.lines[i].map((a, k): [number, number] => [a, right.lines[k][j]]);
   const every = left.steps[1]; // of the terms, one in so many was sent
   const most = Math.max(...pairs.map(([a, b]) => Math.abs(a * b)), 1e-30);
@@ -179,7 +191,7 @@ function terms({ to, left, right, lines, steps }: Made, i: number, j: number): H
     h(
       "p",
       { class: "mt-num" },
-      `${gradientOf(to)}[${i * steps[0]}, ${j * steps[1]}] = `,
+      `${name}[${i * steps[0]}, ${j * steps[1]}] = `,
       ...(every > 1 ? [h("b", {}, number(result))] : inTerms(pairs, result)),
     ),
     pairs.length > 1 &&
@@ -207,7 +219,7 @@ function inTerms(pairs: [number, number][], recorded: number): (string | HTMLEle
   return [`${written(pairs)} ${isExact ? "=" : "≈"} `, h("b", {}, sum), other];
 }
 
-const number = (x: number): string => rounded(String(Number(x.toPrecision(6))));
+const number = (x: number): string => decimal(Number(x.toPrecision(6)));
 const inBrackets = (x: number): string => (x < 0 ? `(${number(x)})` : number(x));
 
 /**

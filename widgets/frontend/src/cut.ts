@@ -111,16 +111,17 @@ export class Cut {
       : t("The cut is shown only if the source and all values along its paths are single numbers.");
   }
 
-  /** Behind which column it begins: at a break, else where it crosses most edges. */
+  /** Behind which column it begins: at a break, else where it crosses several, near the middle. */
   private findOpening(graph: Graph, ways: Ways, first: number, last: number): number {
     const torn = graph.nodes.find(
       ({ row, column }) => row?.cut && column > first && column <= last + 1,
     );
-    let best = (first + last) >> 1;
-    if (torn || last - first > MOST) return torn ? torn.column - 1 : best;
-    for (let k = first; k <= last; k++)
-      if (this.cards(graph, ways, k).length > this.cards(graph, ways, best).length) best = k;
-    return best;
+    const middle = (first + last) >> 1;
+    if (torn) return torn.column - 1;
+    for (let away = 0; away <= Math.min(MOST, last - first); away++)
+      for (const k of [middle - away, middle + away])
+        if (k >= first && k <= last && this.cards(graph, ways, k).length > 1) return k;
+    return middle;
   }
 
   /** By drawn edge what goes over it. */

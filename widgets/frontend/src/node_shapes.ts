@@ -113,12 +113,20 @@ function drawTexts({ graph, store }: Drawing, node: Node, drawn: DrawnNode, box:
       setText(texts[texts.length - 1], turn ? turnText(turn) : op || title);
   const number = node.row ? `${node.first}` : "";
   el.append(write("number", box.x + box.w - end, box.y + 20, number, "end"));
-  const isAlone = node.row && store.differs?.alone?.includes(node.first);
-  const held = isAlone ? t("only on this tape") : heldText(store, graph, node);
-  if (held) el.append(write("held", NODE_W / 2, NODE_H + 10.5, held, "middle"));
+  const held = sayDashes(store, node) || heldText(store, graph, node);
+  const [middle, below] = [box.x + box.w / 2, box.y + box.h + 10.5];
+  if (held) el.append(write("held", middle, below, held, "middle"));
   drawn.value = write("value", box.x + pad, bare ? box.y + 20 : 38);
   drawn.adjoint = write("adjoint", pad, 54);
   el.append(drawn.value, drawn.adjoint, maps);
+}
+
+/** What the dashes around a node mean; "" for nothing. */
+function sayDashes({ differs }: Drawing["store"], { row, first }: Node): string {
+  if (!row) return "";
+  if (differs?.alone?.includes(first)) return t("only on this tape");
+  if (differs?.rows?.includes(first)) return t("other value");
+  return row.status === "ghost" ? t("not recorded") : "";
 }
 
 function listen({ events }: Drawing, node: Node, el: SVGGElement): void {

@@ -53,11 +53,13 @@ function isNumber(row: Row): boolean {
  * What a row is called in a formula: by its name, a number of the program as it is, else by what
  * made it.
  */
-function nameOf(store: Store, row: Row): string {
+export function nameOf(store: Store, row: Row): string {
   const name = row.name ?? (row.kind === "source" && row.label);
   if (name) return name.replace(/:0$/, "");
   if (isNumber(row) && row.value?.text)
     return bracketed(rounded(row.value.text).replace(/\.0$/, ""));
+  // what passes a value on is called as that value is
+  if (row.said[0] === "x") return nameOf(store, store.rows[row.inputs[0]]);
   const within = (one: Row): string =>
     one.name || one.kind !== "operation" || isNumber(one)
       ? nameOf(store, one)

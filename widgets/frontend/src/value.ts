@@ -215,8 +215,7 @@ export function inSentence(value: Value, row: Pick<Row, "shape">): string {
   const parts = [shapeText(row)];
   if (low === high && !nans && (stats || finite.length === numbers.length))
     parts.push(t("each {0}", rounded(String(low))));
-  else if (numbers.length && numbers.length <= FIRST)
-    parts.push(numbers.map((x) => rounded(String(x))).join(" "));
+  else if (numbers.length && numbers.length <= FIRST) parts.push(String(written(value, Infinity)));
   else {
     parts.push(t("{0} to {1}", rounded(String(low)), rounded(String(high))));
     if (zeros) parts.push(t("{0} % zeros", percent(zeros, count)));
