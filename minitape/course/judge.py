@@ -386,7 +386,7 @@ def _list_further_hints(attempt: Attempt, hint: str, playback: Playback | None) 
     difference = find_line_difference(attempt.source, find_solution_text(attempt.exercise.name))
     line_question = ""
     if difference and difference.own_lines:
-        own_line = difference.own_lines[0].strip()
+        own_line = difference.own_lines[-1].strip()
         line_question = say("Look again at your line {line}. What should this line do?", line=own_line)
         if hint and own_line not in f"{hint} {playback and playback.text}":
             pointer = line_question

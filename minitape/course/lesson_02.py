@@ -15,6 +15,7 @@ LISTS: list[Case] = [  # Rows and their values. In exercise 6, a run begins at r
     ([("leaf", 2.5), ("multiply", 0, 0), ("leaf", 5.0), ("add", 1, 2)], [2.5, 6.25, 5.0, 11.25]),
     ([("leaf", 4.0), ("add", 0, 0), ("multiply", 1, 1), ("multiply", 0, 1)], [4.0, 8.0, 64.0, 32.0]),
 ]
+GROWING_SUM: Case = ([("leaf", 3.0), ("multiply", 0, 0), ("multiply", 1, 0), ("add", 1, 2)], [3.0, 9.0, 27.0, 36.0], 0)
 LEAF_NOT_LEFT_OUT = Mistake(
     raise_error,
     named="leaf not left out",
@@ -100,7 +101,7 @@ with tf.GradientTape(persistent=True) as tape:
         Exercise(
             "02.6",
             expect=_run_forwards,
-            cases=[(*case, start) for start, case in enumerate(LISTS[:3])],
+            cases=[*((*case, start) for start, case in enumerate(LISTS[:3])), GROWING_SUM],
             order=0,
             mistakes=[LEAF_NOT_LEFT_OUT],
         ),

@@ -12,6 +12,7 @@ from .unknown_functions import Polynomial, run_gradient_descent
 
 BOWL = Polynomial(1, -2, 1)
 DENT = Polynomial(2, 1, 0.5, 0, 0.1)
+VALLEYS = Polynomial(0, 0.3, -1, 0, 0.25)  # From -2, steps lead over a hill into the lower valley.
 
 
 def _label_variable_or_tensor(value: Answer) -> Answer:
@@ -58,12 +59,6 @@ def _find_variable_use_hint(answer: Program, observed_runs: ObservedRuns) -> str
     return ""
 
 
-def _find_unchanged_average_hint(answer: Answer, observed_runs: ObservedRuns) -> str:
-    if all(run.assign_count for run in observed_runs):
-        return ""
-    return "average unchanged"
-
-
 def _compute_running_average(numbers: list[float], rate: float, start: float | None = None) -> list[float]:
     """Compute the running average after each number."""
     average = numbers[0] if start is None else start
@@ -97,7 +92,13 @@ EXERCISES = complete_exercises(
         Exercise(
             "03.3",
             expect=_find_best_start,
-            cases=[(DENT, 0.5, 6, 1.25), (DENT, 1.5, 5, 0.9), (BOWL, 3.0, 3, 1.25), (BOWL, -2.0, 4, 0.25)],
+            cases=[
+                (DENT, 0.5, 6, 1.25),
+                (DENT, 1.5, 5, 0.9),
+                (BOWL, 3.0, 3, 1.25),
+                (BOWL, -2.0, 4, 0.25),
+                (VALLEYS, -2.0, 6, 0.5),
+            ],
         ),
         Exercise(
             "03.4",
@@ -115,7 +116,7 @@ EXERCISES = complete_exercises(
             "03.6",
             expect=_compute_running_average,
             cases=[([1.0, 3.0, 2.0], 0.5), ([4.0, 0.0, 0.0, 8.0], 0.25), ([2.0, 2.5], 0.1)],
-            also=_find_unchanged_average_hint,
+            also=_find_unchanged_variable_hint,
         ),
     ),
 )

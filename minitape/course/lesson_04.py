@@ -12,11 +12,17 @@ TILTED = compile_unknown_function("a * b * b + b", "[b * b, 2 * a * b + 1]")
 
 
 def _find_hint_if_a_was_watched(answer: Answer, observed_runs: ObservedRuns) -> str:
-    """Say that the tape watched `a`, so that the None must have been typed in, or return "" if it did not."""
-    if not all(call.trainable_inputs[0] for run in observed_runs for call in run.calls):
-        return "a replaced or frozen"
-    if any(call.tape_counts[0] for run in observed_runs for call in run.calls):
-        return "a watched"
+    """Say that the tape watched `a`, and whether the None was typed in, or return "" if it did not watch `a`."""
+    for run in observed_runs:
+        names = (run.asked_names or [{}])[0]
+        # A tensor that was computed from a trainable `a` is as good as `a`, if the tape watches `b` alone.
+        reads_variable = (
+            getattr(names.get("a"), "trainable", False) and len(run.asked_tapes[0].watched_variables()) == 1
+        )
+        if not all(call.trainable_inputs[0] or reads_variable for call in run.calls):
+            return "a replaced or frozen"
+        if any(call.tape_counts[0] for call in run.calls):
+            return "a watched by itself" if "None" in f"{run.answers}" else "a watched"
     return ""
 
 

@@ -10,36 +10,54 @@ REST = Polynomial(0, 1, 0, 2)
 
 
 def _find_hint_if_b_was_watched(answer: Answer, observed_runs: ObservedRuns) -> str:
-    """Say that a tape can go back to `b`, so that the None must have been typed in, or return "" if none can."""
+    """Say that a tape can go back to `b`, and whether the None was typed in, or return "" if no tape can."""
     if any(call.trainable_inputs[1] is False for run in observed_runs for call in run.calls):
         return "b frozen for good"
     if any(call.tape_counts[1] for run in observed_runs for call in run.calls):
-        return "path to b"
+        # A tape that was asked about another tensor in place of `b` returned None for that tensor.
+        return "late stop" if "None" in f"{observed_runs[0].answers}" else "path to b"
     return ""
 
 
 def _find_extra_computation_hint(answer: Answer, observed_runs: ObservedRuns) -> str:
-    """Return the name of a sentence if x was assigned or if the tape recorded operations after `rest`, or ""."""
-    if any(run.assign_count for run in observed_runs):
-        return "x changed"
-    if any(len(question.operations) > run.calls[-1].row_count for run in observed_runs for question in run.questions):
-        return "computed after rest"
-    return ""
-
-
-def _find_hint_if_note_was_recorded(answer: Answer, observed_runs: ObservedRuns) -> str:
-    """Find out whether a tape recorded the note.
+    """Find out whether x was assigned, whether the tape recorded operations after `rest`, or was not asked about x.
 
     Args:
         answer: The learner's function.
         observed_runs: What the tapes saw in each case.
 
     Returns:
-        The name of a sentence, or "" if no tape recorded it.
+        The name of a sentence, or "" if none of these is true.
     """
-    if all(any(not any(call.tape_counts) for call in run.calls) for run in observed_runs):
-        return ""
-    return "note recorded"
+    if any(run.assign_count for run in observed_runs):
+        return "x changed"
+    if any(len(question.operations) > run.calls[-1].row_count for run in observed_runs for question in run.questions):
+        return "computed after rest"
+    run = observed_runs[0]
+    sources = [source for tape in run.asked_tapes if tape.last_request for source in tape.last_request.sources]
+    has_variable = any(hasattr(names.get("x"), "assign") for names in run.asked_names)
+    if has_variable and not any(hasattr(source, "assign") for source in sources):
+        return "not asked about x"
+    return ""
+
+
+def _find_note_hint(answer: Answer, observed_runs: ObservedRuns) -> str:
+    """Find out whether a tape recorded the note, or whether the loss is more than the result of `f`.
+
+    Args:
+        answer: The learner's function.
+        observed_runs: What the tapes saw in each case.
+
+    Returns:
+        The name of a sentence, or "" if neither is true.
+    """
+    for run in observed_runs:
+        if all(any(call.tape_counts) for call in run.calls):
+            return "note recorded"
+        targets = [target for tape in run.asked_tapes if tape.last_request for target in tape.last_request.targets]
+        if not {*map(float, targets)} <= {*map(float, run.call_results)}:
+            return "more than f"
+    return ""
 
 
 FACTORS = [(REST, 2.0, -1.0), (REST, -0.5, 0.1), (Polynomial(1, 3, 1), 1.5, 3.0), (REST, 2.0, 0.0)]
@@ -103,7 +121,7 @@ def with_factor(rest, value, factor):
             "06.6",
             expect=lambda f, note, a, b: [note._compute(a, b), *f.compute_derivatives(a, b)],
             cases=[(SQUARE, OTHER, 3.0, 1.0), (OTHER, SQUARE, 0.5, 2.0)],
-            also=_find_hint_if_note_was_recorded,
+            also=_find_note_hint,
         ),
     ),
 )

@@ -124,7 +124,6 @@ def lowest(f, start, steps):
         ),
         Exercise(
             "07.6",
-            order=2,
             expect=lambda f, value: 1.0 / f.derivative(value, order=2),
             cases=[(BOWL, 1.0), (Polynomial(0, 1, 2.5), -1.0), (Polynomial(4, 0, 0.125), 3.0)],
         ),

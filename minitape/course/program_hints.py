@@ -37,9 +37,11 @@ def find_unused_value_hint(source: str, solution_source: str) -> str:
     ):
         if name not in read_names and solution_name in solution_names:
             return say("You never use {name}. What could it be for?", name=repr(name))
-    # In some exercises, replacing the value is right, so the solution has the same line.
-    for match in re.finditer(r"\b(\w+)\.assign\((?!.*\b\1\b).*", re.sub(r"\w+\.gradient\([^)]*\)", "...", source)):
-        if match[0] not in solution_source:
+    own_text = re.sub(r"\w+\.gradient\([^)]*\)", "...", source)
+    for match in re.finditer(r"\b(\w+)\.assign\((?!.*\b\1\b)(?:(\w+)\))?.*", own_text):
+        # A name may stand for an old value that is put back. In some exercises, the solution has the same line.
+        is_put_back = re.search(rf"\b{match[2]}\b.*= .*\b{match[1]}\b", own_text)
+        if match[0] not in solution_source and not is_put_back:
             return say("{line} replaces the old value of {name} with a new value.", line=match[0], name=match[1])
     return ""
 

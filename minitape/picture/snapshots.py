@@ -7,6 +7,7 @@ generates ``docs/snapshot.md`` from that file.
 
 import sys
 
+from ..engine.backward.reachability import mark_rows_on_tape
 from ..engine.backward.tape import GradientTape
 from ..engine.types import Structure
 from ..recording.variable_names import use_namespaces_for_names
@@ -60,6 +61,8 @@ def snapshot(
 def build_rows_and_sweep(tape: GradientTape, names: dict[str, object]) -> Snapshot:
     """Build a snapshot with the rows and the sweep of a tape's last gradient call, which two tapes are compared by.
 
+    A row that only other tapes recorded is a ghost if it ran in the block of this tape, and is left out otherwise.
+
     Args:
         tape: The tape.
         names: The Python names of the program that the tape recorded.
@@ -67,7 +70,15 @@ def build_rows_and_sweep(tape: GradientTape, names: dict[str, object]) -> Snapsh
     recording = get_picture_source(tape, "a comparison takes")
     reader = recording.build_reader([names])
     reader.recompute_into_kept_arrays()
-    return build_snapshot(recording, None, None, reader, reader.read_new_rows(100_000), has_results=False)
+    snapshot = build_snapshot(recording, None, None, reader, reader.read_new_rows(100_000), has_results=False)
+    is_on_tape = mark_rows_on_tape(tape)
+    rows = []
+    for row in snapshot["rows"]:
+        if is_on_tape[row["row"]] or not row["tapes"]:
+            rows.append(row)
+        elif tape.spans[0][0] <= row["row"] < tape.spans[-1][1]:
+            rows.append(row | {"status": "ghost"})
+    return snapshot | {"rows": rows}
 
 
 def build_snapshot(

@@ -214,8 +214,8 @@ class Alignment:
             kind,
             (own_row, other_row),
             (
-                own_next["row"] if own_next else len(self.rows[0]),
-                other_next["row"] if other_next else len(self.rows[1]),
+                own_next["row"] if own_next else max(self.rows[0], default=-1) + 1,
+                other_next["row"] if other_next else max(self.rows[1], default=-1) + 1,
             ),
             (
                 _describe_row_with_value(own_next, self.rows[0], kind),

@@ -115,7 +115,7 @@ def test_a_hint_that_names_the_line_of_a_cell_is_the_same_in_its_next_run():
     program = solved("01.4", "outer.watch(x)", "pass")
     first_reply = check_program("01.4", program)
     assert "Hint: outer: x is a tensor that the tape does not watch" in first_reply
-    assert "the solution's tape recorded a step of another tape's sweep, but your tape did not." in first_reply
+    assert "the solution's tape recorded x × x = 1.0, but your tape did not." in first_reply
     question, line = read_hints("01.4", program, 2)
     assert question == "Look again at your line pass. What should this line do?"
     assert line.endswith("  - pass\n  + outer.watch(x)")
@@ -154,14 +154,14 @@ def test_a_program_hears_what_it_does(name, program, words):
 
 def test_a_tape_before_the_loop_is_noticed():
     program = """
-def learn(loss_of, start, steps):
+def careful(loss_of, start, steps, rate):
     w = tf.Variable(start)
     with tf.GradientTape(persistent=True) as tape:
         loss = loss_of(w)
     for _ in range(steps):
-        w.assign_sub(0.1 * tape.gradient(loss, w))
+        w.assign_sub(rate * tape.gradient(loss, w))
     return w"""
-    assert "Your tape records only once, before the loop" in check_program("03.2", program)
+    assert "Your tape records only once, before the loop" in check_program("03.4", program)
 
 
 @pytest.mark.parametrize("loop", ["for _ in tf.range(times)", "while k < times"])

@@ -37,8 +37,11 @@ PARTED = [  # an exercise, a right piece, a wrong one, and what is said of it
      "Tape 2: Up to this point, both tapes are the same. Next, the solution's tape recorded a step of another "
      "tape's sweep, but your tape did not."),
     ("01.4", "        outer.watch(x)\n", "",
-     "Tape 2: Up to your line first = inner.gradient(y, x), both tapes are the same. Next, the solution's tape "
-     "recorded a step of another tape's sweep, but your tape did not."),
+     "Tape 2: Up to your line y = f(x), both tapes are the same. Next, the solution's tape recorded x × x = 1.0, but "
+     "your tape did not."),
+    ("01.4", "        first = inner.gradient(y, x)",
+     "    with tf.GradientTape() as outer:\n        outer.watch(x)\n        first = inner.gradient(y, x)",
+     "Tape 2: Before your line first = inner.gradient(y, x), the solution's tape has"),
     ("11.6", "upstream, 0.0", "upstream, 1.0",
      "Both tapes have the same rows. In the backward sweep, sign(x) sends 1.0 on your tape, but 0.0 on the solution's "
      "tape."),

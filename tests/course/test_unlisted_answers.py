@@ -120,7 +120,7 @@ WRONG_PROGRAMS = [
     ("02.5", SOLUTIONS["02.5"].replace("arrived =", 'if operation == "leaf": break\n        arrived ='), "not yet"),
     ("06.5",
      solved("06.5", "factor * x + tf.stop_gradient(x - factor * x)", "x + 0.0").replace("[y, ", "[y, factor * "),
-     "the last one didn't come from the tape"),
+     "the last one isn't what the tape gave for x"),
     ("08.2", solved("08.2", "value, dtype=tf.float32", "float(int(value))"), "your tape has x = 2.0, but the solution"),
     ("08.2", solved("08.2", "value, dtype=tf.float32", "float(round(value))"), "not yet"),
     ("08.2", solved("08.2", "tape.gradient(y, x)", "int(tape.gradient(y, x))"),
@@ -248,7 +248,7 @@ TOLD = [
         "The right result is in tape.gradient(y, x)"
     )),
     ("10.6", solved("10.6", "angle - miss", "-miss"), "if you leave out angle."),
-    ("07.1", solved("07.1", "slope * slope", "slope + slope"), "if you add instead of multiplying"),
+    ("07.1", solved("07.1", "slope * slope", "slope + slope"), "the gradient of y + 2 * slope"),
     ("06.3", solved("06.3", "tape.gradient(loss, [a, b])", "None"), "You compute 'loss' but never use it."),
     ("04.4", solved("04.4", "return [a, b]", "return b"), "returns only one part of the result. Return all 2 parts."),
     ("08.6", solved("08.6", "[y, tape.gradient(y, x)]", "tape.gradient(y, x)"), "returns only one part"),

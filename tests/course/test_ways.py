@@ -146,6 +146,42 @@ def only_b(f, value_of_a, value_of_b):
         tape.watch([b])
         y = f(a, b)
     return tape.gradient(y, (a, b))
+#@ 04.3
+def only_b(f, value_of_a, value_of_b):
+    a = tf.Variable(value_of_a)
+    b = tf.Variable(value_of_b)
+    with tf.GradientTape(watch_accessed_variables=False) as tape:
+        tape.watch(b)
+        y = f(a.read_value(), b)
+    return tape.gradient(y, [a, b])
+#@ 05.5
+def fooled(loss_of, x, step):
+    x = tf.constant(x)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        loss = loss_of(x)
+    slope = tape.gradient(loss, x)
+    return tf.where(slope > 0.0, x + step, tf.where(slope < 0.0, x - step, x))
+#@ 07.6
+def best_rate(f, value):
+    slope = derivative(f)
+    return 1.0 / (slope(tf.constant(value + 1.0)) - slope(tf.constant(value)))
+#@ 06.6
+def with_note(f, note, value_of_a, value_of_b):
+    p, q = tf.Variable(value_of_a), tf.Variable(value_of_b)
+    with tf.GradientTape() as tape:
+        cost = f(p, q)
+        with tape.stop_recording():
+            seen = note(p, q)
+    return [seen, *tape.gradient(cost, [p, q])]
+#@ 06.4
+def value_and_gradient(rest, value):
+    w = tf.constant(value)
+    with tf.GradientTape() as tape:
+        tape.watch(w)
+        y = tf.round(w) + w - tf.stop_gradient(w)
+        z = rest(y)
+    return y, tape.gradient(z, w)
 #@ 05.3
 def two_gradients(f, g, value):
     x = tf.Variable(value)
