@@ -117,6 +117,7 @@ ERROR_HINTS = {
         "it is, and let tf.where choose for each number."
     ),
     r"is.a.bool.tensor": "True and False are not numbers here. Convert them to numbers first: tf.cast(x > 0, x.dtype).",
+    r"'tuple'.object.does.not.support": "A tuple cannot be changed. Make a list of it first: list(...).",
     r"item.assignment|only.integer.scalar": (
         "A tensor cannot be changed in place. Compute a new tensor, as tf.where does."
     ),

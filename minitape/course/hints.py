@@ -91,13 +91,13 @@ def describe_rearrangement(answer: Answer, expected: Answer) -> str:
     )
     if any(not isinstance(part, (list, tuple)) or len(part) < 2 for part in (answer, expected_parts)):
         return ""
-    if len(answer) != len(expected_parts) or _is_same_within_tolerance(answer, expected_parts):
+    if len(answer) != len(expected_parts) or is_same_within_tolerance(answer, expected_parts):
         return ""
-    if any(_is_same_within_tolerance(part, other_part) for part, other_part in combinations(expected_parts, 2)):
+    if any(is_same_within_tolerance(part, other_part) for part, other_part in combinations(expected_parts, 2)):
         return ""
-    if not _is_same_within_tolerance(answer[::-1], expected_parts):
+    if not is_same_within_tolerance(answer[::-1], expected_parts):
         is_permutation = all(
-            any(_is_same_within_tolerance(part, other_part) for other_part in answer) for part in expected_parts
+            any(is_same_within_tolerance(part, other_part) for other_part in answer) for part in expected_parts
         )
         return say("The results are right, but they are in the wrong order.") if is_permutation else ""
     numbers = flatten_if_all_numbers([answer, expected_parts])
@@ -136,7 +136,7 @@ def describe_wrong_places(answer: Answer, expected: Answer, is_same: Program) ->
         )
     given, wanted = (format_answer(parts[place]) for parts in (parts_by_place, expected_parts))
     if max(len(given), len(wanted)) > MAX_SHOWN_LENGTH:
-        return say("Only the {place} value is off.", place=name)
+        return say("Only the {place} part of the result is off.", place=name)
     return say(
         "Almost: only the {place} value is off. It's {given}, but it should be {wanted}.",
         place=name,
@@ -170,7 +170,7 @@ def describe_wrong_value(answer: Answer, expected: Answer) -> str:
     wrong_parts = {
         place: (parts_by_place[place], expected_parts[place])
         for place in expected_parts
-        if not _is_same_within_tolerance(parts_by_place[place], expected_parts[place])
+        if not is_same_within_tolerance(parts_by_place[place], expected_parts[place])
     }
     if (
         len(wrong_parts) > 1
@@ -258,7 +258,7 @@ def describe_wrong_collection(answer: Answer, expected: Answer) -> str:
     extra_parts = [
         candidate
         for candidate in answer
-        if not any(_is_same_within_tolerance(candidate, expected_part) for expected_part in expected)
+        if not any(is_same_within_tolerance(candidate, expected_part) for expected_part in expected)
     ]
     if extra_parts and describe_kind(extra_parts[0]) != describe_kind(expected[0]):
         return say("Should the list contain words (each in quotes) or numbers?")
@@ -286,7 +286,8 @@ def map_places_to_parts(answer: Answer, outer_place: str = "") -> NamedValues:
     return parts
 
 
-def _is_same_within_tolerance(answer: Answer, expected: Answer) -> bool:
+def is_same_within_tolerance(answer: Answer, expected: Answer) -> bool:
+    """Return whether two answers are the same, apart from rounding."""
     return compare_answers(answer, expected, EXACT_TOLERANCE, EXACT_TOLERANCE).is_right
 
 

@@ -46,7 +46,9 @@ from .hints import (
     describe_rearrangement,
     describe_rounding,
     describe_wrong_collection,
+    describe_wrong_places,
     describe_wrong_value,
+    is_same_within_tolerance,
     map_places_to_parts,
 )
 from .line_difference import LineDifference, find_line_difference, rename_as_learner
@@ -132,9 +134,13 @@ def _judge_class(exercise: Exercise, answer: Answer) -> Verdict:
         return Verdict(not earlier_hint, trial_lines, earlier_hint, logged_as=earlier_hint, further_hints=())
     typo_hint = find_name_error_hint(last_outcome.error, method) if last_outcome.error else ""
     hint = typo_hint or last_outcome.find_hint(count_tries(exercise.name))
-    part_hint = (
-        (earlier_hint or _find_trial_error_hint(last_outcome, method)) if hint in last_outcome.trial.hints else ""
-    )
+    part_hint = ""
+    if hint in last_outcome.trial.hints:
+        part_hint = (
+            earlier_hint
+            or _find_trial_error_hint(last_outcome, method)
+            or describe_wrong_places(last_outcome.value, last_outcome.trial.expect, is_same_within_tolerance)
+        )
     return Verdict(
         False,
         trial_lines,

@@ -5,21 +5,31 @@ import numpy as np
 from .exercise import Exercise, Mistake, Program, complete_exercises, raise_error
 from .own_tape import BACKWARD_TRIALS, MORE_OPERATOR_TRIALS, OPERATOR_TRIALS, ROW_TRIALS
 
-RULES_TO_MEASURE = [  # Inputs and formula of an operation, a rule, where to measure it, and whether the rule is right
-    ("x, y", "x * y", "(g * y, g * x)", (2.0, 3.0), True),
-    ("x, y", "x - y", "(g, g)", (2.0, 3.0), False),
-    ("x", "x**3", "(3 * x**2,)", (2.0,), False),
-    ("x, y", "x / y", "(g / y, -g * z / y)", (3.0, 2.0), True),
-    ("x, y", "x**2 * y", "(g * x, g * x**2)", (3.0, 2.0), False),
-    ("x, y", "x + y", "(g,)", (1.0, 4.0), False),
-    ("x, y, w", "x * y - w", "(g * y, g * x, -g)", (0.5, -2.0, 3.0), True),
-    ("x, y", "x * y", "(g * y, 1.01 * g * x)", (-2.0, 3.0), False),
-    ("x", "x**3", "(g * 3 * z / x,)", (-2.0,), True),
-    ("x, y", "x * y", "(g * y, g * x)", (0.0, 3.0), True),
-]
-
-
-RIGHT_RULES = [(rule, inputs) for *_, rule, inputs, is_right in RULES_TO_MEASURE if is_right]
+RULES_TO_MEASURE = """
+x, y    | x * y     | (g * y, g * x)              | (2.0, 3.0)       | right
+x, y    | x - y     | (g, g)                      | (2.0, 3.0)       | wrong
+x       | x**3      | (3 * x**2,)                 | (2.0,)           | wrong
+x, y    | x / y     | (g / y, -g * z / y)         | (3.0, 2.0)       | right
+x, y    | x**2 * y  | (g * x, g * x**2)           | (3.0, 2.0)       | wrong
+x, y    | x + y     | (g,)                        | (1.0, 4.0)       | wrong
+x, y, w | x * y - w | (g * y, g * x, -g)          | (0.5, -2.0, 3.0) | right
+x, y    | x * y     | (g * y, 1.01 * g * x)       | (-2.0, 3.0)      | wrong
+x       | x**3      | (g * 3 * z / x,)            | (-2.0,)          | right
+x, y    | x * y     | (g * y, g * x)              | (0.0, 3.0)       | right
+x, y    | x * y     | (2 * g * y, 2 * g * x)      | (2.0, 3.0)       | wrong
+x, y    | x * y     | (g * y / 2, g * x / 2)      | (2.0, 3.0)       | wrong
+x, y    | x * y     | (-g * y, -g * x)            | (2.0, 3.0)       | wrong
+x, y    | x * y     | (0 * g, 0 * g)              | (2.0, 3.0)       | wrong
+x, y    | x * y     | (g * z, g * z)              | (2.0, 3.0)       | wrong
+x, y    | x * y     | (y / g, x / g)              | (2.0, 3.0)       | wrong
+x, y    | x * y     | (g * (x + y), g * (x + y))  | (2.0, 3.0)       | wrong
+x, y    | x * y     | (y, x)                      | (2.0, 3.0)       | wrong
+x, y, w | x * y * w | (g * y * w, g * x, g * x * y) | (2.0, 3.0, 4.0) | wrong
+x, y    | x + 2 * y | (g, g)                      | (2.0, 3.0)       | wrong
+x       | x * x     | (g * 2 * x, g)              | (3.0,)           | wrong
+x       | x**3      | (g * 3 * x * x,)            | (2.0,)           | right
+"""
+"""Inputs and formula of an operation, a rule, where to measure it, and whether the rule is right."""
 
 
 def _build_function(arguments: str, formula: str) -> Program:
@@ -28,6 +38,9 @@ def _build_function(arguments: str, formula: str) -> Program:
     function.__name__ = formula
     return function
 
+
+ROWS_OF_RULES = [[part.strip() for part in line.split("|")] for line in RULES_TO_MEASURE.strip().splitlines()]
+RIGHT_RULES = [(rule, eval(inputs)) for *_, rule, inputs, verdict in ROWS_OF_RULES if verdict == "right"]
 
 _random = np.random.default_rng(12)
 
@@ -64,8 +77,8 @@ EXERCISES = complete_exercises(
             "12.6",
             expect=lambda forward, rule, inputs: (rule.__name__, inputs) in RIGHT_RULES,
             cases=[
-                (_build_function(names, formula), _build_function(f"g, z, {names}", rule), inputs)
-                for names, formula, rule, inputs, _ in RULES_TO_MEASURE
+                (_build_function(names, formula), _build_function(f"g, z, {names}", rule), eval(inputs))
+                for names, formula, rule, inputs, _ in ROWS_OF_RULES
             ],
             order=0,
         ),
@@ -111,6 +124,10 @@ EXERCISES = complete_exercises(
                     where=r"g *\* *w|w *\* *g|x *\* *g|g *\* *x|T *\* ",
                     error="broadcast",
                 ),
+                Mistake(raise_error, named="g @ w", where=r"\bg *@ *w\b(?!\.)", error="matmul|align"),
+                Mistake(raise_error, named="x @ g", where=r"\bx *@ *g\b(?!\.)", error="matmul|align"),
+                Mistake(raise_error, named="w.T @ g", where=r"\bw\.T *@ *g\b(?!\.)", error="matmul|align"),
+                Mistake(raise_error, named="g @ x.T", where=r"\bg *@ *x\b", error="matmul|align"),
                 Mistake(raise_error, named="shapes of a product", error="matmul|align"),
             ],
         ),

@@ -35,6 +35,11 @@ tape.watch(2.0)
 tape.rows
 -> [("watched", [], 2.0)]
 
+tape = Tape()
+tape.watch(2.0)
+isinstance(tape.rows[0], tuple), tape.rows[0][0] == 'watched'
+-> (True, True)
+
 one, two = Tape(), Tape()
 one.watch(2.0)
 two.rows
@@ -51,6 +56,12 @@ b.row, b.value, a.value
 -> (1, 3.0, 2.0)
 
 tape = Tape()
+a = tape.watch(2.0)
+b = tape.append('double', [0], 4.0)
+b.row, tape.rows[1]
+-> (1, ("double", [0], 4.0))
+
+tape = Tape()
 c = tape.append('constant', [], 5.0)
 c.value, c.tape is tape, tape.rows
 -> (5.0, True, [("constant", [], 5.0)])
@@ -61,9 +72,11 @@ OPERATOR_TRIALS = parse_trials(
 (a * b).value
 -> 6.0
 
+tape = Tape()
+a, b = tape.watch(5.0), tape.watch(7.0)
 a * b
 tape.rows[-1]
--> ("multiply", [0, 1], 6.0)
+-> ("multiply", [0, 1], 35.0)
 
 y = a * b + a
 y.value, tape.rows[-1]
@@ -76,7 +89,7 @@ y.value, tape.rows[2:]
 (4.0 * a).value, (1.0 + a).value
 -> (8.0, 3.0)
 
-tape.apply('multiply', a, 5.0).value
+tape.apply('multiply', a, 5).value
 -> 10.0
 
 RULES['half'] = (lambda x: 0.5 * x, lambda g, z, x: (0.5 * g,))
@@ -89,6 +102,9 @@ RULES['add'][1](2.0, 7.0, 3.0, 4.0), RULES['multiply'][1](2.0, 0.0, 0.0, 4.0)
 )
 BACKWARD_TRIALS = parse_trials(
     """
+tape.gradient(a, [a])
+-> [1.0]
+
 tape.gradient(a * b, [a, b])
 -> [3.0, 2.0]
 
@@ -117,9 +133,6 @@ y = a * b
 z = y * a
 [tape.gradient(y, [a]), tape.gradient(z, [a]), tape.gradient(y, [a])]
 -> [[3.0], [12.0], [3.0]]
-
-tape.gradient(a, [a])
--> [1.0]
 
 y = a * b
 unused = a * b + a
@@ -166,17 +179,17 @@ y = a - 1
 y.value, tape.gradient(y, [a])
 -> (1.0, [1.0])
 
-y = 1.0 - a
+y = 5.0 - a
 y.value, tape.gradient(y, [a])
--> (-1.0, [-1.0])
+-> (3.0, [-1.0])
 
 y = a / b
 y.value, tape.gradient(y, [a, b])
 -> (2 / 3, [1 / 3, -2 / 9])
 
-y = 1.0 / a
+y = 4.0 / a
 y.value, tape.gradient(y, [a])
--> (0.5, [-0.25])
+-> (2.0, [-1.0])
 
 y = -a
 y.value, tape.gradient(y, [a])

@@ -63,6 +63,8 @@ class TrialOutcome:
             The reply to the slip that was made, or else one of the trial's hints.
         """
         trial_hints = self.trial.hints
+        if known := [hint for slip, hint in self.trial.slips if self._matches_slip(slip)]:
+            return known[0]
         values = [*self.value.values()] if isinstance(self.value, dict) else [self.value]
         if self.error is None and self.value is None:
             return say(
@@ -75,14 +77,12 @@ class TrialOutcome:
                 "The values are right, but they are not in a list. Return a list in the order in which the values "
                 "were requested."
             )
-        return next(
-            (hint for slip, hint in self.trial.slips if self._matches_slip(slip)),
-            trial_hints[min(tries, len(trial_hints) - 1)],
-        )
+        return trial_hints[min(tries, len(trial_hints) - 1)]
 
     def _matches_slip(self, slip: Answer) -> bool:
+        """Return whether the value is the slip, or whether the outcome, as a learner sees it, contains its words."""
         if isinstance(slip, str):
-            return self.error is not None and slip in format_error(self.error)
+            return slip in self.describe_result()
         return self.error is None and compare_answers(self.value, slip, RTOL, ATOL).is_right
 
     def describe_result(self) -> str:

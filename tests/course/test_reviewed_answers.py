@@ -122,7 +122,7 @@ PROGRAMS = [
     ("02.5", solved("02.5", "operation, *inputs =", "operation, *inputs, _ ="), "not yet"),
     ("05.5", solved("05.5", "step * ", ""), "moves by 1"),
     ("05.5", solved("05.5", "tf.sign(tape.gradient(loss, x))", "1.0"), "All numbers move up"),
-    ("12.3", solved("12.3", "adjoints[target.row] = 1.0", "adjoints[-1] = 1.0"), "begin at the row of its target"),
+    ("12.3", solved("12.3", "adjoints[target.row] = 1.0", "adjoints[-1] = 1.0"), "Put 1.0 at the row of the target"),
     ("12.7", solved("12.7", "g, g.sum(axis=0)", "g * b, g.sum(axis=0)"), "x isn't multiplied by b"),
     (
         "06.4",
@@ -178,7 +178,7 @@ PROGRAMS += [  # of a fourth reading: an edit is told that the program shows, an
      .replace("in sources]", "in sources]))"),
      "right, but they are not in a list"),
     ("12.8", solved("12.8", "(g @ w.T,", "(-g @ w.T,"),
-     "Only the first value is off."),
+     "Only the first part of the result is off."),
     ("appendix.2", IN_PLACE + "return x * (x > 0)", "makes it 1 and 0."),
     ("appendix.2", IN_PLACE + "x[x < 0] = 0\n    return x", "cannot be changed in place"),
 ]  # fmt: skip
@@ -225,7 +225,7 @@ PROGRAMS += [  # of a reading of 1,255 answers
     ("10.4", solved("10.4", "k + 1", "k + 2"), "this is the slope of f(f(x))"),
     ("10.4", solved("10.4", "k, y = tf", "y = tf"), "also returns the counter"),
     ("12.3", solved("12.3", "adjoints[target.row] = 1.0", "adjoints[-1] = 1.0")
-     .replace("range(target.row, -1, -1)", "range(len(self.rows) - 1, -1, -1)"), "the gradient of z, the last row"),
+     .replace("range(target.row, -1, -1)", "range(len(self.rows) - 1, -1, -1)"), "Put 1.0 at the row of the target"),
     ("12.8", "def rule_of_matmul(g, z, x, w):\n    return g @ w.T",
      "your answer is an array of 2 by 4 numbers, not a tuple"),
 ]  # fmt: skip
