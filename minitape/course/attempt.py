@@ -153,8 +153,14 @@ def compute_viewed_result(exercise: Exercise, function: Program, case: Case) -> 
 
 
 def _copy_case(case: Case) -> Case:
-    """Copy a case, including its lists and arrays."""
-    return tuple(copy(argument) if isinstance(argument, (list, np.ndarray)) else argument for argument in case)
+    """Copy a case, including its arrays and its lists with all lists inside, which a learner's function may change."""
+    return tuple(map(_copy_lists_and_arrays, case))
+
+
+def _copy_lists_and_arrays(argument: Answer) -> Answer:
+    if isinstance(argument, list):
+        return [*map(_copy_lists_and_arrays, argument)]
+    return copy(argument) if isinstance(argument, np.ndarray) else argument
 
 
 def call_and_catch_error(function: Program, case: Case) -> tuple[Answer, Exception | None]:

@@ -42,6 +42,14 @@ def _build_function(arguments: str, formula: str) -> Program:
 ROWS_OF_RULES = [[part.strip() for part in line.split("|")] for line in RULES_TO_MEASURE.strip().splitlines()]
 RIGHT_RULES = [(rule, eval(inputs)) for *_, rule, inputs, verdict in ROWS_OF_RULES if verdict == "right"]
 
+MISFIT_PRODUCTS = {  # Products whose shapes do not fit, with the patterns of their texts
+    "g @ w": r"\bg *@ *w\b(?!\.)",
+    "x @ g": r"\bx *@ *g\b(?!\.)",
+    "w.T @ g": r"\bw\.T *@ *g\b(?!\.)",
+    "g @ x.T": r"\bg *@ *x\b",
+    "shapes of a product": "",
+}
+
 _random = np.random.default_rng(12)
 
 
@@ -124,11 +132,10 @@ EXERCISES = complete_exercises(
                     where=r"g *\* *w|w *\* *g|x *\* *g|g *\* *x|T *\* ",
                     error="broadcast",
                 ),
-                Mistake(raise_error, named="g @ w", where=r"\bg *@ *w\b(?!\.)", error="matmul|align"),
-                Mistake(raise_error, named="x @ g", where=r"\bx *@ *g\b(?!\.)", error="matmul|align"),
-                Mistake(raise_error, named="w.T @ g", where=r"\bw\.T *@ *g\b(?!\.)", error="matmul|align"),
-                Mistake(raise_error, named="g @ x.T", where=r"\bg *@ *x\b", error="matmul|align"),
-                Mistake(raise_error, named="shapes of a product", error="matmul|align"),
+                *(
+                    Mistake(raise_error, named=name, where=pattern, error="matmul|align")
+                    for name, pattern in MISFIT_PRODUCTS.items()
+                ),
             ],
         ),
     ),

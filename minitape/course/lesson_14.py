@@ -75,7 +75,7 @@ def _compute_rule_of_cross_entropy(
 
 
 CROSS_ENTROPY_CASES = [
-    (g, 0.0, _random.normal(0.0, 1.5, (rows, 10)).round(1), np.eye(10)[_random.integers(10, size=rows)])
+    (g, np.float64(0.7), _random.normal(0.0, 1.5, (rows, 10)).round(1), np.eye(10)[_random.integers(10, size=rows)])
     for g, rows in ((1.0, 1), (1.0, 4), (-3.0, 5))
 ]
 

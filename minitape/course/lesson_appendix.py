@@ -1,9 +1,11 @@
 """Define the answers of the appendix on tensors."""
 
+import ast
 from collections.abc import Sequence
 
 import numpy as np
 
+from ..common.syntax import list_nodes
 from .attempt import find_function_source
 from .call_log import ObservedRuns
 from .exercise import Answer, Exercise, Mistake, NamedValues, Program, complete_exercises, raise_error, say_from_lesson
@@ -35,6 +37,20 @@ def _find_missing_update_hint(answer: Program, observed_runs: ObservedRuns) -> s
     return "another function" if source and "tensor_scatter_nd_update" not in source else ""
 
 
+def _find_loop_hint(answer: Program, observed_runs: ObservedRuns) -> str:
+    """Say that a loop computed the heights, or return "" if none did."""
+    tree = ast.parse(find_function_source(answer))
+    return "a loop" if list_nodes(tree, ast.For, ast.While, ast.comprehension) else ""
+
+
+WRONG_UPDATES = {  # Patterns of the errors that a wrong update raises
+    "outside": "is outside the shape",
+    "swapped arguments": "takes integers",
+    "rows only": r"and shape \[\d+, \d+\] for",
+    "number of numbers": r"and shape \[\d+\] for",
+    "places are lists": "InvalidArgumentError",
+}
+
 EXERCISES = complete_exercises(
     "appendix",
     (
@@ -42,7 +58,7 @@ EXERCISES = complete_exercises(
         Exercise(
             "appendix.2",
             expect=lambda numbers: [max(number, 0.0) for number in numbers],
-            cases=[([1.0, -2.0, 3.0],), ([-0.5, 0.5, -2.0],), ([4.0, 0.0],)],
+            cases=[([1.0, -2.0, 3.0],), ([-0.5, 0.5, -2.0],), ([4.0, 0.0],), (np.array([2.5, -1.5]),)],
             also=_find_missing_tensor_hint,
         ),
         Exercise(
@@ -50,7 +66,7 @@ EXERCISES = complete_exercises(
             expect=lambda table: np.where(np.eye(len(table)), 0.0, table),
             cases=[([[1.0, 2.0], [3.0, 4.0]],), ([[5.0, 1.0, 2.0], [3.0, 6.0, 4.0], [7.0, 8.0, 9.0]],)],
             also=_find_missing_update_hint,
-            mistakes=[Mistake(raise_error, named="places are lists", error="InvalidArgumentError")],
+            mistakes=[Mistake(raise_error, named=name, error=pattern) for name, pattern in WRONG_UPDATES.items()],
         ),
         Exercise("appendix.4", expect=[5.0, 0.0, 0.0, 0.0, 1.0]),
         Exercise("appendix.5", expect={"A": 20, "B": 12, "C": 24, "D": 4}),
@@ -64,6 +80,7 @@ EXERCISES = complete_exercises(
             "appendix.8",
             expect=_compute_heights,
             cases=[([1.0, 2.0, 3.0], [0.0, 1.0]), ([0.5, 1.0, 1.5], [1.0, -2.0])],
+            also=_find_loop_hint,
             mistakes=[Mistake(raise_error, named="row for a column", error="shapes")],
         ),
         Exercise("appendix.9", expect={"A": 12.0, "B": -10.0, "C": [0.0, 2.0], "D": 8.0}),

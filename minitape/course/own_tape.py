@@ -206,14 +206,14 @@ MOVED_TAPE_TRIALS = parse_trials(
 tape.gradient((a + b) * b, [a, b])
 -> [3.0, 8.0]
 
-tape.gradient(2.0 * (a - b) / b, [a, b])
+tape.gradient(2.0 * ((a - b) / b), [a, b])
 -> [2 / 3, -4 / 9]
 
 import numpy as np
 tape = Tape()
 v, w = tape.watch(np.array([1.0, 2.0])), tape.watch(np.array([5.0, 6.0]))
-[one.tolist() for one in tape.gradient(v * w + v, [v, w])]
--> [[6.0, 7.0], [1.0, 2.0]]
+[one.tolist() for one in tape.gradient(2 * (v + w + v) * w, [v, w])]
+-> [[20.0, 24.0], [24.0, 32.0]]
 
 RULES['half'] = (lambda x: 0.5 * x, lambda g, z, x: (0.5 * g,))
 tape.gradient(tape.apply('half', a) * b, [a, b])

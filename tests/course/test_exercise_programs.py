@@ -335,8 +335,8 @@ def values_and_slopes(f, values):
         solved("12.2", "__mul__(self, other)", "times(self, other)").replace("= __add__, __mul__", "= __add__, times"),
         "Your Number has no method __mul__, which Python calls for a",
     ),
-    ("12.3", solved("12.3", ADD, "share"), "only the second is in the answer"),
-    ("12.3", solved("12.3", ADD, "share if adjoints[i] is None else adjoints[i]"), "only the first is in the answer"),
+    ("12.3", solved("12.3", ADD, "share"), "only the 3.0 is in the answer"),
+    ("12.3", solved("12.3", ADD, "share if adjoints[i] is None else adjoints[i]"), "only the 5.0 is in the answer"),
     ("12.3", solved("12.3", "= " + ADD, "+= share"), "replaces the None"),
     ("12.3", LEFT_OVER, "gradients of earlier calls are still there"),
     ("12.3", SEARCH, "What had come back to y when your loop visited its row?"),
@@ -365,7 +365,7 @@ def values_and_slopes(f, values):
         for right, wrong, words in (
             ("RULES[name]", "TABLE[name]", "Python does not know the name 'TABLE'"),
             ("class Number:", "class MyNumber:", "Python does not know the name 'Number'"),
-            ("(g, -g)", "(g, g)", "Does your cell have minus and division?"),
+            ("(g, -g)", "(g, g)", "should send -g to its second input"),
             ("adjoints[row] is None or", "not adjoints[row] or", "neither true nor false"),
             ("_, rule = RULES[name]", "_, rule = FIRST[name]", "Where does your sweep look up a rule?"),
         )
@@ -524,7 +524,7 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
     ("12.2", 'n if isinstance(n, Number) else self.append("constant", [], n)', "n", "a plain number without a row"),
     ("12.2", 'return self.tape.apply("multiply"', 'self.tape.apply("multiply"', "returns nothing"),
     ("12.3", "rule(adjoints[row]", "rule(1.0", "only 1.0 is sent on to its inputs"),
-    ("12.3", "(g * y, g * x)", "(g * x, g * y)", "which are their own values"),
+    ("12.3", "(g * y, g * x)", "(g * x, g * y)", "so the two are swapped"),
     ("12.3", "return [adjoints[s.row]", "[adjoints[s.row]", "Your gradient returns None here"),
     ("12.3", "adjoints[target.row] = 1.0", "pass", "Put 1.0 at the row of the target"),
     ("12.3", "[None] * len(self.rows)", "[0.0] * len(self.rows)", "so its gradient is None"),
@@ -534,7 +534,7 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
     ("12.4", "(g, -g)", "(g, g)", "b gets 1.0, as in a sum."),
     ("12.4", 'apply("subtract", other, self)', 'apply("subtract", self, other)', "which is a - 5.0"),
     ("12.4", "-g * z / y", "g * z / y", "The sign of your gradient for b is wrong"),
-    ("12.4", "-g * z / y", "-g / y**2", "the factor a is missing"),
+    ("12.4", "-g * z / y", "-g / y**2", "is the factor a in it?"),
     ("12.4", "__truediv__", "__div__", "called __truediv__"),
     ("12.4", 'apply("divide", other, self)', 'apply("divide", self, other)', "which is a / 4.0"),
     ("12.4", "__neg__", "negative", "no method __neg__, which Python calls for -a"),
@@ -565,7 +565,7 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
     ("12.1", "value = property(lambda self: self.tape.rows[self.row][2])",
      "def value(self):\n        return self.tape.rows[self.row][2]", "Your value is a method"),
     ("12.1", "self.row][2]", "self.row]", "The Number's value is its whole row."),
-    ("12.1", "rows[self.row][2]", "rows[-1][2]", "which is that of the last row"),
+    ("12.1", "rows[self.row][2]", "rows[-1][2]", "as in the last row"),
     ("12.1", "return Number(self, len(self.rows) - 1)", "return Number(len(self.rows) - 1, self)", "swapped somewhere"),
     ("12.1", 'return self.append("watched", [], value)', 'self.append("watched", [], value)\n        return value',
      "Your watch returns the number that it was given."),
@@ -839,6 +839,19 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
     ("appendix.3", "[i, i]", "i", "must be a list of a row and a column"),
     ("appendix.3", "[i, i]", "[0, i]", "That's the first row."),
     ("appendix.3", "[i, i]", "[i, 0]", "That's the first column."),
+    ("14.4", "reduce_mean(hidden)", "reduce_mean(hidden, axis=0)", "both tapes are the same"),
+    ("14.11", "softmax(scores)", "softmax(z)", "z is the loss, a single number."),
+    ("14.11", "0.0 * wanted", "wanted", "the second entry is wanted itself"),
+    ("14.11", "(softmax(scores) - wanted)", "softmax(scores - wanted)", "inside the softmax"),
+    ("14.11", "(softmax(scores) - wanted) / len(scores)", "(softmax(scores) - wanted / len(scores))",
+     "only wanted is divided by the number of images"),
+    ("appendix.2", "x.dtype", "tf.float32", "here they're float64"),
+    ("appendix.3", "places, [0.0] * len(table)", "places[1:], [0.0] * (len(table) - 1)", "Rows are counted from 0."),
+    ("appendix.3", "[0.0] * len(table)", "[0.0]", "isn't the number of places"),
+    ("appendix.3", "range(len(table))", "range(1, len(table) + 1)", "outside the table"),
+    ("appendix.8", "x * x - y[:, tf.newaxis] * y[:, tf.newaxis]", "x * y[:, tf.newaxis]", "the product of x and y"),
+    ("appendix.8", "x * x - y[:, tf.newaxis] * y[:, tf.newaxis]",
+     "tf.stack([x * x - value * value for value in ys])", "a loop computed them"),
     ("appendix.8", "y[:, tf.newaxis] * y[:, tf.newaxis]", "y * y", "The shapes don't fit."),
     ("appendix.8", "x * x - y[:, tf.newaxis] * y[:, tf.newaxis]", "(x * x)[:, tf.newaxis] - y * y", "3 by 2"),
     ("appendix.8", "x * x - y[:, tf.newaxis] * y[:, tf.newaxis]", "y[:, tf.newaxis] ** 2 - x * x", "The sign is wrong"),
@@ -1162,3 +1175,9 @@ def test_each_trial_has_three_hints_and_the_first_is_a_question(exercise):
 ])  # fmt: skip
 def test_a_slope_by_hand_that_is_nearly_right_is_told_as_such(name, program):
     assert "no tape recorded the call. Record it with a tape" in check_program(name, program)
+
+
+def test_a_function_that_changes_its_lists_does_not_change_the_cases():
+    changing = "def change(table):\n    for k, row in enumerate(table):\n        row[k] = 0.0\n    return table"
+    assert "aren't in a tensor" in check_program("appendix.3", changing)
+    assert "These are the old numbers." in check_program("appendix.3", "lambda table: tf.constant(table)")

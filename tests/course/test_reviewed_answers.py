@@ -244,7 +244,7 @@ def test_a_wrong_number_is_told_as_what_it_is(name, given, words, never):
 
 @pytest.mark.parametrize("exercise", [one for one in EXERCISES if one.changes], ids=lambda one: one.name)
 def test_each_change_of_a_solution_is_another_program_that_python_can_read(exercise):
-    for piece, other in (change.split(" => ") for change in exercise.changes):
+    for piece, other in (change.split(" => ") for change in exercise.changes if " => " in change):
         changed = SOLUTIONS[exercise.name].replace(piece, other)
         assert ast.dump(ast.parse(changed)) != ast.dump(ast.parse(SOLUTIONS[exercise.name])), piece
 
