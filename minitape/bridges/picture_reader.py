@@ -39,7 +39,7 @@ from ..recording.variable_names import iter_public_names_and_values, use_namespa
 from .framework_adapter import RowNumber
 
 if TYPE_CHECKING:
-    from ..engine.types import NamesByRow, Namespaces
+    from ..engine.types import NamesByRow, Namespaces, OptionalNumber, OptionalText
     from .checkup import FrameworkRecording
     from .recording import RecordedRow, Recording
 
@@ -260,7 +260,7 @@ def _add_reasons_to_result(recording: Recording, result: ResultFields, sweep: Ba
                 )
 
 
-def _find_display_name(recording: Recording, row: int, names_by_row: NamesByRow) -> str | None:
+def _find_display_name(recording: Recording, row: int, names_by_row: NamesByRow) -> OptionalText:
     """Return the short name that a picture shows for a row, or None if the row has no name."""
     if not 0 <= row < len(recording.rows):
         return None
@@ -334,7 +334,7 @@ class RecordingSteps(SweepSteps):
         """The ``SweepFields`` without the steps and the gradients."""
         return {"target": sorted(self._sweep.target), "sources": self._source_rows, "rest": 0}
 
-    def take_steps(self, limit: int | None = None) -> list[StepFields]:
+    def take_steps(self, limit: OptionalNumber = None) -> list[StepFields]:
         """Return all steps, in the order in which the framework ran them. ``limit`` is ignored."""
         return [self._build_step(call, edges) for call, edges in self._sweep.edges.items()]
 
@@ -403,7 +403,7 @@ class RecordingReader(Reader):
             self.begin_recording(self.recording)
         return self.record is not None
 
-    def read_new_rows(self, limit: int | None = None) -> PictureRows:
+    def read_new_rows(self, limit: OptionalNumber = None) -> PictureRows:
         """Return at most ``limit`` of the rows that have not been read yet."""
         if not self._try_to_begin_reading():
             return []
@@ -422,7 +422,7 @@ class RecordingReader(Reader):
         """Return the lines of a source file."""
         return self.recording.read_source_lines(file)
 
-    def list_function_insides(self, target: Any = None, sources: Any = None, row: int | None = None) -> list:
+    def list_function_insides(self, target: Any = None, sources: Any = None, row: OptionalNumber = None) -> list:
         """Return the ``InsideFields`` of each call that the bridge can open.
 
         The sources do not matter, because a bridge stores each backward pass as a whole.
@@ -443,7 +443,7 @@ class RecordingReader(Reader):
             shown_row.form |= rule.fields
         return shown_row
 
-    def _find_trained_or_result_name(self, recorded_row: RecordedRow) -> str | None:
+    def _find_trained_or_result_name(self, recorded_row: RecordedRow) -> OptionalText:
         """Return the longer name of a trained source, or the name of an unnamed result, or None."""
         if not recorded_row.name:
             return self.recording.map_rows_to_result_names().get(recorded_row.index)

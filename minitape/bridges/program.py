@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from ..common.read_data import read_json
 from ..common.translation import format_error
-from ..engine.types import Names
+from ..engine.types import Names, OptionalText
 from ..explain.caller import warn_at_user_line
 from ..explain.explanation import OptionalExplanation, explain_cause
 from .known_errors import explain_error_by_message
@@ -257,7 +257,7 @@ class RunnableProgram(NamedTuple):
     path: Path
     arguments: Names
     module_spec: ModuleSpec | None = None
-    source: str | None = None
+    source: OptionalText = None
 
     def read_source(self) -> str:
         """Return the program's text.

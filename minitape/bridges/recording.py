@@ -41,7 +41,7 @@ from .picture_reader import (
 if TYPE_CHECKING:
     import graphviz
 
-    from ..engine.types import Action, NamesByRow, TextsByName
+    from ..engine.types import Action, NamesByRow, OptionalNumber, OptionalText, TextsByName
     from ..picture.known_rules import KnownRule
     from .checkup import FrameworkRecording
 
@@ -118,7 +118,7 @@ class Recording(PictureSource):
         self,
         value: Any,
         *,
-        name: str | None = None,
+        name: OptionalText = None,
         kind: Kind = "source",
         tracked: bool = True,
         inputs: Sequence[int] = (),
@@ -163,9 +163,9 @@ class Recording(PictureSource):
         value: Any,
         *,
         label: str = "",
-        name: str | None = None,
+        name: OptionalText = None,
         tracked: bool = True,
-        watched: str | None = None,
+        watched: OptionalText = None,
         **facts: Unpack[RowFacts],
     ) -> int:
         """Add a row for the result of an operation on earlier rows.
@@ -298,7 +298,7 @@ class Recording(PictureSource):
         digraph.attr(rankdir="TB")
         return digraph
 
-    def list_insides(self, target: Any = None, row: int | None = None) -> list:
+    def list_insides(self, target: Any = None, row: OptionalNumber = None) -> list:
         """Return the ``InsideFields`` of each call that a bridge can open. This base class has none.
 
         Args:
@@ -310,7 +310,7 @@ class Recording(PictureSource):
         """
         return []
 
-    def find_row(self, value: Any) -> int | None:
+    def find_row(self, value: Any) -> OptionalNumber:
         """Return the last row that stands for ``value``, or None if no such row exists.
 
         Args:
@@ -344,7 +344,7 @@ class Recording(PictureSource):
             return self.sweeps[-1] if self.sweeps else None
         return self.find_last_sweep_from_or_through(self.find_row(target))
 
-    def list_sweeps_from_or_through(self, row: int | None) -> list[BackwardPass]:
+    def list_sweeps_from_or_through(self, row: OptionalNumber) -> list[BackwardPass]:
         """Return the sweeps that began at a row, latest first.
 
         If no sweep began there, return the sweeps that passed through the row, as a sweep from a scaled loss passes
@@ -353,7 +353,7 @@ class Recording(PictureSource):
         passes = self.sweeps[::-1]
         return [sweep for sweep in passes if row in sweep.target] or [sweep for sweep in passes if row in sweep.edges]
 
-    def find_last_sweep_from_or_through(self, row: int | None) -> BackwardPass | None:
+    def find_last_sweep_from_or_through(self, row: OptionalNumber) -> BackwardPass | None:
         """Return the last sweep that began at or passed through a row, preferring a sweep that began there."""
         return next(iter(self.list_sweeps_from_or_through(row)), None)
 

@@ -17,7 +17,7 @@ from ..engine.record.user_frames import find_user_frame
 from .framework_patches import FrameworkPatches
 
 if TYPE_CHECKING:
-    from ..engine.types import Action, ExitProperty, NumberPair
+    from ..engine.types import Action, ExitProperty, NumberPair, OptionalNumber
     from .checkup import FrameworkRecording
 
 Place = list[tuple[int, int]]
@@ -73,8 +73,8 @@ class SampledSteps:
 
     def __init__(
         self,
-        every: int | None,
-        first: int | None,
+        every: OptionalNumber,
+        first: OptionalNumber,
         build_block: Callable[[], AbstractContextManager],
         step_ends: Sequence[tuple[Any, str]],
         is_ready: Callable[[], bool] = lambda: True,
@@ -110,7 +110,7 @@ class SampledSteps:
         self.latest: FrameworkRecording | None = None
         self.on_recorded: Action | None = None
         self.watched_count = 0
-        self.bad_step: int | None = None
+        self.bad_step: OptionalNumber = None
         self.failed_call: tuple[tuple, dict[str, Any], Exception] | None = None
         self._build_block = build_block
         self._step_ends = step_ends

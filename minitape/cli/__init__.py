@@ -41,7 +41,7 @@ import click
 import minitape
 from minitape.common.atomic_write import open_replacement_file
 
-from ..engine.types import Names
+from ..engine.types import Names, OptionalNumber, OptionalText
 from .messages import CommandContext, convert_write_errors, create_usage_error, say
 from .optional_packages import describe_missing_package, require_packages
 
@@ -78,7 +78,7 @@ class CommandGroup(click.Group):
         super().__init__(*arguments, **attributes)
         self.help = say(inspect.cleandoc(self.help or ""))
 
-    def add_command(self, cmd: click.Command, name: str | None = None) -> None:
+    def add_command(self, cmd: click.Command, name: OptionalText = None) -> None:
         """Add a command and translate its help and the help of its options.
 
         Args:
@@ -142,9 +142,9 @@ def main() -> None:
 @click.option("--verbose", is_flag=True, help="Show all of JupyterLab's messages.")
 def lab_command(
     folder: Path | None,
-    language: str | None,
+    language: OptionalText,
     ip: str,
-    port: int | None,
+    port: OptionalNumber,
     browser: bool | None,
     copy_only: bool,
     own: bool,
@@ -200,7 +200,7 @@ timeout_option = click.option(
 @click.option("-q", "--quiet", is_flag=True, help="Print only the problems that were found.")
 def check_command(
     notebooks: tuple[Path, ...],
-    language: str | None,
+    language: OptionalText,
     variant: str,
     jobs: int,
     timeout: float,
@@ -229,7 +229,7 @@ def check_command(
     sys.exit(max((result.exit_code for result in results), default=CHECK_FAILED_CODE))
 
 
-def _show_cause_page(context: click.Context, parameter: click.Parameter, text: str | None) -> None:
+def _show_cause_page(context: click.Context, parameter: click.Parameter, text: OptionalText) -> None:
     """Print the page about a cause and exit if the option was given."""
     from .cause_page import show_cause_page
 
@@ -282,9 +282,9 @@ def explain_command(
     arguments: Names,
     as_module: bool,
     steps: int,
-    every: int | None,
+    every: OptionalNumber,
     answers: Path | None,
-    framework: str | None,
+    framework: OptionalText,
     rerun: bool,
     fail: bool,
 ) -> None:
@@ -338,7 +338,7 @@ def save_command(notebooks: tuple[Path, ...], timeout: float) -> None:
 @main.command("new-lesson")
 @click.argument("name")
 @click.option("--title", help="The lesson's title. By default, it is derived from NAME.")
-def new_lesson_command(name: str, title: str | None) -> None:
+def new_lesson_command(name: str, title: OptionalText) -> None:
     """Write the skeleton of a lesson.
 
     NAME.ipynb contains one exercise and passes `minitape check`.
@@ -409,7 +409,7 @@ def class_command(folders: tuple[Path, ...], csv: Path | None) -> None:
     metavar="COURSE",
     help="The folder of the nbgrader course. By default, the current folder.",
 )
-def export_command(lessons: Names, language: str | None, nbgrader: bool, course: Path) -> None:
+def export_command(lessons: Names, language: OptionalText, nbgrader: bool, course: Path) -> None:
     """Write lessons as assignments that another tool grades.
 
     A lesson is the number of a course lesson, such as 01, or one of your notebooks. Each exercise keeps the code that

@@ -15,7 +15,7 @@ from pathlib import Path
 import click
 
 from ..common.atomic_write import write_file
-from ..engine.types import Action, TextsByName
+from ..engine.types import Action, OptionalText, TextsByName
 from .kernel import prepare_kernel_environment
 from .lesson_files import (
     copy_missing_lessons,
@@ -69,7 +69,7 @@ class CheckResult:
     cell_sources: list[str] = field(default_factory=list)
     uncompared_cells: list[int] = field(default_factory=list)
     seconds: float = 0.0
-    failure_reason: str | None = None
+    failure_reason: OptionalText = None
 
     @property
     def exit_code(self) -> int:
@@ -82,7 +82,7 @@ class CheckResult:
         return any(finding.rule in UNSAVED_RULES for finding in self.findings)
 
 
-def resolve_notebook_paths(named_paths: Sequence[Path], language: str | None = None) -> list[Path]:
+def resolve_notebook_paths(named_paths: Sequence[Path], language: OptionalText = None) -> list[Path]:
     """List the notebooks that a command's arguments refer to.
 
     Args:

@@ -16,7 +16,7 @@ from jupyter_server.services.contents.largefilemanager import AsyncLargeFileMana
 
 from ..common.atomic_write import open_replacement_file
 from ..common.read_data import MAX_NOTEBOOK_SIZE, read_bytes
-from ..engine.types import TextsByName
+from ..engine.types import OptionalText, TextsByName
 from .notebook_rules import LANGUAGE, WIDGET_VIEW, Notebook
 
 # Jupyter Server defines the JSON format of a model.
@@ -109,7 +109,7 @@ class KernelAdviceMixin:
     The advice helps learners who resume a lesson in the middle, before any cell has imported minitape.
     """
 
-    def get_kernel_env(self, path: str | None, name: str | None = None) -> TextsByName:
+    def get_kernel_env(self, path: OptionalText, name: OptionalText = None) -> TextsByName:
         """Return the environment variables for a notebook's kernel. A startup file set by the user is kept.
 
         Args:

@@ -16,7 +16,7 @@ from ..bridges.model_page import ModelPage
 from ..bridges.program import FrameworkBlock, RunnableProgram, find_imported_frameworks, run_program
 from ..bridges.run_watch.report import RunReport
 from ..common.atomic_write import write_file
-from ..engine.types import CountsByName, JsonObject, Names
+from ..engine.types import CountsByName, JsonObject, Names, OptionalText
 from .messages import convert_write_errors, create_usage_error, say
 
 LONGEST_SHOWN_LINE = 200
@@ -50,7 +50,7 @@ def run_and_explain_program(
     program: str,
     arguments: Names,
     is_module: bool,
-    framework: str | None,
+    framework: OptionalText,
     recording_options: CountsByName,
     answers_file: Path | None,
     may_repeat: bool = False,

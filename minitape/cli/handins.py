@@ -18,7 +18,7 @@ from minitape.course.progress import FILE_NAME, MAX_WRONG_ANSWERS, is_progress
 
 from ..common.read_data import read_json
 from ..course.progress import Progress
-from ..engine.types import CountsByName, TextPair, TextsByName
+from ..engine.types import CountsByName, OptionalNumber, TextPair, TextsByName
 from .lesson_files import (
     LEARNER_FOLDER,
     find_lesson_folders_by_language,
@@ -56,9 +56,9 @@ class ExerciseRecord:
     """
 
     is_solved: bool
-    tries: int | None = None
-    right_at: int | None = None
-    seconds: int | None = None
+    tries: OptionalNumber = None
+    right_at: OptionalNumber = None
+    seconds: OptionalNumber = None
     wrong_answers: TextsByName = field(default_factory=dict)
 
     def merge_with(self, other: ExerciseRecord) -> ExerciseRecord:

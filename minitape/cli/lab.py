@@ -20,6 +20,7 @@ from urllib.parse import quote
 import click
 
 from ..common.translation import ENGLISH, detect_language, find_lessons_language, find_user_language
+from ..engine.types import OptionalNumber, OptionalText
 from .course_map import MAP_FILE, write_missing_course_map
 from .lesson_files import (
     LEARNER_FOLDER,
@@ -38,7 +39,7 @@ QUIET_LOG_LEVEL = logging.ERROR
 SETTINGS_FOLDER = Path(__file__).with_name("jupyterlab_settings")
 
 
-def _choose_folder_and_language(chosen_folder: Path | None, chosen_language: str | None) -> tuple[Path, str]:
+def _choose_folder_and_language(chosen_folder: Path | None, chosen_language: OptionalText) -> tuple[Path, str]:
     """Choose the learner's folder and the language of the lessons in this folder.
 
     Raises:
@@ -64,7 +65,7 @@ def _choose_folder_and_language(chosen_folder: Path | None, chosen_language: str
     return folder, code
 
 
-def copy_and_report_lessons(chosen_folder: Path | None, chosen_language: str | None) -> Path:
+def copy_and_report_lessons(chosen_folder: Path | None, chosen_language: OptionalText) -> Path:
     """Copy missing lessons to the learner's folder, and print which files were copied and which were kept.
 
     The chosen language takes precedence over the language of existing lessons in the folder, which takes precedence
@@ -122,7 +123,9 @@ def print_translated(text: str, language_code: str, /, **values: object) -> None
         click.echo(text.format(**values))
 
 
-def run_jupyterlab(folder: Path, ip: str, port: int | None, opens_browser: bool | None, is_verbose: bool) -> NoReturn:
+def run_jupyterlab(
+    folder: Path, ip: str, port: OptionalNumber, opens_browser: bool | None, is_verbose: bool
+) -> NoReturn:
     """Serve a folder with JupyterLab until Ctrl-C is pressed. This function does not return.
 
     Args:
@@ -219,7 +222,7 @@ def _can_encrypt_kernel_messages() -> bool:
     return KernelManager.class_own_traits().get("transport_encryption") is not None and zmq.has("curve")
 
 
-def find_free_port(ip: str, chosen_port: int | None) -> int:
+def find_free_port(ip: str, chosen_port: OptionalNumber) -> int:
     """Find the port to listen on.
 
     Args:

@@ -11,7 +11,7 @@ from minitape.common.atomic_write import write_file
 from minitape.common.read_data import MAX_NOTEBOOK_SIZE, read_json
 from minitape.course.progress import find_last_lesson
 
-from ..engine.types import TextsByName
+from ..engine.types import OptionalText, TextsByName
 from .messages import create_usage_error
 
 LEARNER_FOLDER = "minitape-lessons"
@@ -48,7 +48,7 @@ def find_lesson_folders_by_language() -> dict[str, Path]:
     )
 
 
-def find_lessons_folder(language: str | None = None, other_lessons: object = None) -> Path:
+def find_lessons_folder(language: OptionalText = None, other_lessons: object = None) -> Path:
     """Find the folder with the course's lessons in a given language.
 
     Args:
@@ -157,7 +157,7 @@ def rename_linked_notebooks(text: str, new_names: TextsByName) -> str:
 
 
 def copy_missing_lessons(
-    target_folder: Path, with_outputs: bool = False, language: str | None = None, is_named_by_title: bool = False
+    target_folder: Path, with_outputs: bool = False, language: OptionalText = None, is_named_by_title: bool = False
 ) -> CopiedLessons:
     """Copy the lessons that a folder does not contain yet.
 

@@ -15,7 +15,7 @@ from nbformat.v4 import new_code_cell
 
 from ..common.atomic_write import write_file as write_file
 from ..common.read_data import read_text
-from ..engine.types import JsonObject
+from ..engine.types import JsonObject, OptionalText
 from .lesson_files import find_lessons_folder, get_exercise_prefix, list_notebook_files
 from .messages import create_failure, create_usage_error, say
 from .notebook_rules import Cell, find_solution_code, has_answers, is_exercise
@@ -76,7 +76,7 @@ class ExportedLesson(NamedTuple):
     exercise_count: int
 
 
-def export_lesson(lesson: str, course_folder: Path, language: str | None = None) -> ExportedLesson:
+def export_lesson(lesson: str, course_folder: Path, language: OptionalText = None) -> ExportedLesson:
     """Write a lesson as an assignment.
 
     Args:
@@ -106,7 +106,7 @@ def export_lesson(lesson: str, course_folder: Path, language: str | None = None)
     return ExportedLesson(target, count)
 
 
-def find_lesson_notebook(lesson: str, language: str | None = None) -> Path:
+def find_lesson_notebook(lesson: str, language: OptionalText = None) -> Path:
     """Find the notebook of a lesson.
 
     >>> find_lesson_notebook("1").name
@@ -139,7 +139,7 @@ def find_lesson_notebook(lesson: str, language: str | None = None) -> Path:
     return lesson_path
 
 
-def write_settings_or_find_missing_lines(course_folder: Path) -> str | None:
+def write_settings_or_find_missing_lines(course_folder: Path) -> OptionalText:
     """Write nbgrader's settings unless the course already has settings.
 
     Args:
@@ -175,7 +175,7 @@ def _iter_assignment_cells(cells: list[Cell], notebook_name: str) -> Iterator[Ce
 
 
 def _iter_answer_and_grade_cells(
-    exercise_cell: Cell, solution: str | None, answer_code: str, notebook_name: str
+    exercise_cell: Cell, solution: OptionalText, answer_code: str, notebook_name: str
 ) -> Iterator[Cell]:
     """Yield the answer cell, and a grade cell for each call to `check`."""
     checks = list(iter_check_calls(exercise_cell.source))

@@ -11,6 +11,7 @@ from minitape.course import CORRECT, NOT_ANSWERED
 from minitape.course.checker import MARKS
 from minitape.course.predict import WIDGET_VIEW
 
+from ..engine.types import OptionalNumber, OptionalText
 from .lesson_files import find_lesson_folders_by_language
 from .messages import say
 
@@ -75,7 +76,7 @@ class CellResult(TypedDict):
 
     cell: int
     outputs: list[Output]
-    problem: str | None
+    problem: OptionalText
 
 
 @dataclass(frozen=True)
@@ -92,11 +93,11 @@ class CheckFinding:
     """
 
     rule: str
-    cell: int | None
+    cell: OptionalNumber
     message: str
-    saved: str | None = None
-    new: str | None = None
-    variant: str | None = None
+    saved: OptionalText = None
+    new: OptionalText = None
+    variant: OptionalText = None
 
 
 def get_tags(cell: Cell) -> list[str]:
@@ -174,7 +175,7 @@ def is_exercise(cell: Cell) -> bool:
     return cell["cell_type"] == "code" and EXERCISE in get_tags(cell)
 
 
-def find_solution_code(cells: Sequence[Cell], exercise_index: int) -> str | None:
+def find_solution_code(cells: Sequence[Cell], exercise_index: int) -> OptionalText:
     """Find the code of an exercise's folded solution.
 
     Args:
@@ -358,7 +359,7 @@ def _check_exercise_verdict(cell_index: int, outputs: list[Output], variant: str
     yield CheckFinding("exercise", cell_index, say(message), new=text, variant=variant)
 
 
-def describe_cell(cell_sources: Sequence[str], cell_index: int | None) -> str:
+def describe_cell(cell_sources: Sequence[str], cell_index: OptionalNumber) -> str:
     """Describe a cell by its number and its first line.
 
     Args:

@@ -19,7 +19,7 @@ import numpy as np
 from ..common.syntax import select_nodes
 from ..common.translation import say
 from ..engine.record import log_warnings
-from ..engine.types import Names
+from ..engine.types import Names, OptionalNumber
 from .answer_comparison import compare_answers, has_blank_part
 from .call_log import ObservedRun, ObservedRuns, limit_iterations, observe_run
 from .error_hints import find_error_hint
@@ -137,7 +137,7 @@ class Attempt:
         return True
 
 
-def run_case(exercise: Exercise, function: Program, case: Case, max_tapes: int | None = None) -> CheckRun:
+def run_case(exercise: Exercise, function: Program, case: Case, max_tapes: OptionalNumber = None) -> CheckRun:
     """Call a function on a case, and observe what tapes see of the call, up to a maximum number of asked tapes."""
     with observe_run(max_tapes) as observed, np.errstate(all="ignore"):
         value, error = compute_viewed_result(exercise, function, case)

@@ -30,7 +30,7 @@ from .answer_comparison import to_numpy_value
 
 if TYPE_CHECKING:
     from ..engine.tensor.tensor import EagerTensor
-    from ..engine.types import Names
+    from ..engine.types import Names, OptionalNumber
     from .exercise import Answer, Case, Program
 
 MAX_ITERATIONS, MAX_ROWS, MAX_LINES = 1000, 500, 200_000
@@ -112,7 +112,7 @@ class ObservedRun:
     asked_tapes: list[GradientTape] = field(default_factory=list, repr=False)
     asked_names: list[dict[str, Answer]] = field(default_factory=list, repr=False)
     is_answering: bool = False
-    max_tapes: int | None = None
+    max_tapes: OptionalNumber = None
 
     @property
     def recorded_count(self) -> int:
@@ -157,7 +157,7 @@ def _is_tracked(tape: GradientTape, value: Answer) -> bool:
 
 
 @contextmanager
-def observe_run(max_tapes: int | None = None) -> Iterator[ObservedRun]:
+def observe_run(max_tapes: OptionalNumber = None) -> Iterator[ObservedRun]:
     """Note how unknown functions are called and which questions tapes receive while the block runs.
 
     Args:

@@ -21,7 +21,7 @@ from .exercise import Answer, NamedValues
 from .progress import change_progress_and_note_time, describe_unsaved_progress, read_progress
 
 if TYPE_CHECKING:
-    from ..engine.types import Action, Object
+    from ..engine.types import Action, Object, OptionalText
     from .prediction_buttons import ChoiceButtons
 
 MimeBundle = tuple[dict[str, object], dict[str, object]]  # The data and the metadata of an output.
@@ -50,9 +50,9 @@ class PredictionQuestion:
             choices,
             blurs_next_cell,
         )
-        self.choice: str | None = None  # The choice made in this kernel.
+        self.choice: OptionalText = None  # The choice made in this kernel.
         # The choice at the time when the answer was shown. It counts, even if the learner then tries other choices.
-        self.counted_choice: str | None = None
+        self.counted_choice: OptionalText = None
 
     def __repr__(self) -> str:
         """Return the question with its choices, as a text that never changes, and does not look like buttons."""
@@ -195,7 +195,7 @@ class RevealedAnswer:
         self.beliefs = {say(choice, lesson): say(belief, lesson) for choice, belief in (beliefs or {}).items()}
 
     @property
-    def prediction(self) -> str | None:
+    def prediction(self) -> OptionalText:
         """The learner's choice in this kernel, or None before the first choice."""
         question = _questions.get(self.name)
         return None if question is None else question.choice

@@ -55,6 +55,9 @@ Structure: TypeAlias = Any
 DTypeLike: TypeAlias = "DType | np.dtype | type | str | None"
 # An argument that ``TensorShape`` accepts: a shape, sizes, None, or tensors that contain sizes.
 ShapeLike: TypeAlias = "TensorShape | Tensor | np.ndarray | Sequence | int | None"
+# A text or a number that may be missing.
+OptionalText: TypeAlias = "str | None"
+OptionalNumber: TypeAlias = "int | None"
 # An object from other code, which may lack the attributes that minitape reads.
 Object: TypeAlias = Any
 # The six columns of a recording: code, a, b, call, offset, value.
@@ -75,6 +78,8 @@ ShapeAndDtype: TypeAlias = tuple[Sizes, np.dtype]
 ArraysByRow: TypeAlias = dict[int, Array]
 # A dict that maps row numbers, or the positions of a call's inputs, to adjoints.
 AdjointsByRow: TypeAlias = dict[int, Adjoint]
+# The numbers of some rows, in no order.
+RowSet: TypeAlias = set[int]
 # A dict that maps row numbers to lists of rows, such as their consumers.
 RowsByRow: TypeAlias = dict[int, list[int]]
 # A dict that maps a row to another one, such as the row that a copied value came from.

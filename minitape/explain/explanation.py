@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..common.translation import join_sentences
 from ..engine.hooks import hooks
+from ..engine.types import OptionalNumber, OptionalText
 from ..recording.sites import NOWHERE, Site, read_source_lines
 from .caller import format_bracketed_place, format_place
 from .causes import CAUSES, find_kind_or_error_kind
@@ -25,7 +26,7 @@ FROZEN_CAUSES = ("requires_grad", "not_trainable")  # The program itself froze t
 
 
 # A problem is an `Explanation`, or an object of a bridge with the same attributes.
-def list_lines_of_problem(problem: Any, file: str | None) -> list[str]:
+def list_lines_of_problem(problem: Any, file: OptionalText) -> list[str]:
     """Return the lines of a report about a problem: what happened, the line to blame, and the fix.
 
     Args:
@@ -80,8 +81,8 @@ class Explanation:
         cause: str,
         message: str,
         fix: str,
-        filename: str | None = None,
-        line: int | None = None,
+        filename: OptionalText = None,
+        line: OptionalNumber = None,
         others: list[Explanation] | None = None,
         connected: bool | None = None,
     ):
@@ -97,8 +98,8 @@ class Explanation:
         self.intended = cause in FROZEN_CAUSES
         # This is the GradientNumbers class of the bridges, which this package must not import.
         self.numbers: Any = None
-        self.patch: str | None = None
-        self.patch_line: int | None = None
+        self.patch: OptionalText = None
+        self.patch_line: OptionalNumber = None
         self._tape: GradientTape | None = None
         self._rows: list[int] = []
         self.beside = False

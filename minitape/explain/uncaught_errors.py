@@ -14,7 +14,7 @@ from ..common.api_suggestions import suggest_replacement
 from ..common.notebook import find_ipython_shell
 from ..engine.record.user_frames import _PACKAGE
 from ..engine.tensor.tensor import Tensor
-from ..engine.types import Object
+from ..engine.types import Object, OptionalNumber
 from .error_texts import ADVICE, MISSING_NAME
 
 # The bridges are not included, because their users need another framework's names.
@@ -32,7 +32,7 @@ def install_error_hooks() -> None:
 
 
 def _show_error_in_shell(
-    shell: Object, kind: type, error: BaseException, trace: Object, tb_offset: int | None = None
+    shell: Object, kind: type, error: BaseException, trace: Object, tb_offset: OptionalNumber = None
 ) -> Object:
     return shell.showtraceback((kind, error, add_advice_and_hide_frames(error, trace)), tb_offset=tb_offset)
 

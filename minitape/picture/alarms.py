@@ -18,7 +18,7 @@ from .picture_texts import translate
 from .truncation import join_first_items
 
 if TYPE_CHECKING:
-    from ..engine.types import Object
+    from ..engine.types import Object, OptionalNumber
     from .snapshot_types import (
         AlarmFields,
         EventFields,
@@ -162,7 +162,7 @@ def _list_none_and_zero_alarms(rows: Sequence[RowFields], shown_result: ResultFi
     if shown_result is None:
         return []
 
-    def build_key(source: SourceFields) -> tuple[bool, int | None, str]:
+    def build_key(source: SourceFields) -> tuple[bool, OptionalNumber, str]:
         # Two reasons are equal if they differ only in the name of the source, or in its place in a list.
         name = re.escape(str(source["name"]))
         reason = re.sub(rf"(?<![\w.])({name}|\w+\[\d+\])(?!\w)", "", source["reason"] or "")

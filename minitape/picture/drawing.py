@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import graphviz
 
     from ..engine.backward.tape import GradientTape
-    from ..engine.types import Structure, TextsByName
+    from ..engine.types import OptionalText, Structure, TextsByName
     from .snapshot_types import RowFields, Snapshot
 
 MAX_LAYER_ROWS = 40  # With more layers, a figure shows a model's blocks.
@@ -45,7 +45,7 @@ def draw(
     sources: Structure = None,
     *,
     width: float | None = None,
-    fold: str | None = None,
+    fold: OptionalText = None,
 ) -> Picture:
     """Return a static picture of the rows of ``tape``, with the adjoints of a gradient.
 

@@ -16,7 +16,7 @@ from ..engine.record.record import Record
 from ..engine.record.row_parts import Call
 from ..engine.record.thread_state import state
 from ..engine.tensor.tensor import EagerTensor, wrap_array_with_origin
-from ..engine.types import ArraysByRow, Structure
+from ..engine.types import ArraysByRow, OptionalNumber, Structure
 from .reader import TapeReader
 from .shown_values import to_value_fields
 from .snapshot_types import InsideFields, Snapshot
@@ -31,7 +31,7 @@ def list_function_insides(
     reader: TapeReader,
     target: Structure = None,
     sources: Structure = None,
-    call_row: int | None = None,
+    call_row: OptionalNumber = None,
     remaining_depth: int = MAX_DEPTH,
 ) -> list[InsideFields]:
     """Return the rows inside ``tf.function`` calls, with the sweep through them.

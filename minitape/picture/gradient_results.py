@@ -20,7 +20,15 @@ from .truncation import shorten_name
 
 if TYPE_CHECKING:
     from ..engine.backward.tape import GradientTape
-    from ..engine.types import ArraysByRow, Namespaces, Object, Structure, TargetOrSource, TargetsOrSources
+    from ..engine.types import (
+        ArraysByRow,
+        Namespaces,
+        Object,
+        OptionalText,
+        Structure,
+        TargetOrSource,
+        TargetsOrSources,
+    )
     from .snapshot_types import BlamedLine, OptionalValue, ResultFields, SourceFields, TargetFields
 
 MAX_CALLS = 16  # Only this many of the last calls of a tape are shown.
@@ -228,7 +236,7 @@ def _add_reasons_and_blame_to_first_sources(
         source_result["blame"] = next(iter(blamed_rows), None)
 
 
-def find_reason_and_blamed_line(explanation: Object) -> tuple[str | None, BlamedLine | None]:
+def find_reason_and_blamed_line(explanation: Object) -> tuple[OptionalText, BlamedLine | None]:
     """Return the text of an explanation and the line that it blames.
 
     Args:
@@ -254,7 +262,7 @@ class PythonNames:
         for name, value in iter_public_names_and_values(namespaces):
             self._by_id.setdefault(id(value), name)
 
-    def find_name(self, value: Object) -> str | None:
+    def find_name(self, value: Object) -> OptionalText:
         """Return the name given to a variable or tensor, or else its Python name, or else None."""
         name = getattr(value, "name", None) if hasattr(value, "assign") else None
         if isinstance(name, str) and not name.split("/")[-1].startswith("Variable"):

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from itertools import groupby
 
 from ..common.grouping import group_values_by_key
-from ..engine.types import RowsByRow
+from ..engine.types import OptionalNumber, RowsByRow
 from .expressions import LAYER_OPERATION, format_row_title
 from .figure import collect_final_adjoints
 from .picture_texts import translate
@@ -21,7 +21,7 @@ Port = tuple[int, int, int]  # (row, port, input row), for an edge into a layer 
 
 
 def fold_layers(
-    snapshot: Snapshot, kind_by_path: Mapping[str, str] | None = None, max_rows: int | None = None
+    snapshot: Snapshot, kind_by_path: Mapping[str, str] | None = None, max_rows: OptionalNumber = None
 ) -> Snapshot:
     """Return a snapshot in which each layer is one row, with the number and the value of its last row.
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from ..engine.record.record import Record
-    from ..engine.types import NumberPair, Object, RowByRow
+    from ..engine.types import NumberPair, Object, OptionalNumber, RowByRow
     from .picture_rows import PictureRows
     from .snapshot_types import RowFields
 
@@ -90,7 +90,7 @@ def _locate_rows_of_one_gradient(
         expressions: The texts of all rows.
     """
 
-    def find_input_key(row: int) -> int | None:
+    def find_input_key(row: int) -> OptionalNumber:
         """Return the row of an input, or None for a number in a rule, which has a different row in each sweep."""
         leaf = record.leaves.get(row)
         return None if leaf is not None and (row in written_rows or leaf.number is not None) else row

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from ..engine.types import TextsByName
+from ..engine.types import OptionalNumber, TextsByName
 from .snapshot_types import (
     BlamedLine,
     EventFields,
@@ -61,7 +61,7 @@ def list_path_breaks_and_set_blame(
     if shown_result is None:
         return path_breaks
     escapes = [event for event in events if event["kind"] == "numpy" and event.get("row", -1) in range(len(rows))]
-    zeroed_edges: dict[int | None, list[Edge]] = {}
+    zeroed_edges: dict[OptionalNumber, list[Edge]] = {}
     for source in shown_result["sources"]:
         blamed_line = source.get("why")
         is_none = source["none"]
@@ -148,7 +148,7 @@ def _find_zeroed_edge(
     line_rows: Sequence[RowFields],
     source: SourceFields,
     sweep: SweepFields | None,
-    zeroed_edges: dict[int | None, list[Edge]],
+    zeroed_edges: dict[OptionalNumber, list[Edge]],
 ) -> Edge | None:
     """Find an edge on the blamed line whose share is zero although its row's adjoint is nonzero.
 

@@ -9,7 +9,7 @@ from types import CodeType
 from typing import Literal, NamedTuple
 
 from ..engine.table.primitives import Primitive
-from ..engine.types import Returned, Scope
+from ..engine.types import OptionalNumber, OptionalText, Returned, Scope
 from .readable_formulas import format_readable_formula
 from .shown_values import unpack_value
 from .snapshot_types import OptionalRow, PackedValue, RowFields
@@ -36,7 +36,7 @@ class PictureRow:
     row: int
     form: RowFields
     first_input: int | Sequence[int]
-    second_input: int | None
+    second_input: OptionalNumber
     value: PackedValue
     own_fields: OptionalRow = None
 
@@ -54,7 +54,7 @@ class PictureRow:
         shared_fields: RowFields = {"row": self.row, "call": self.row, **self.form}
         return {**shared_fields, "inputs": self.inputs, "value": unpack_value(self.value), **(self.own_fields or {})}
 
-    def get_field(self, field: Literal["name", "kind"]) -> str | None:
+    def get_field(self, field: Literal["name", "kind"]) -> OptionalText:
         """Return the name or the kind of the row.
 
         Args:
@@ -91,8 +91,8 @@ class RowContext(NamedTuple):
     """
 
     end: int
-    place: tuple[CodeType, int | None] | None
-    writer: int | None
+    place: tuple[CodeType, OptionalNumber] | None
+    writer: OptionalNumber
     scope: Scope
     recording_tapes: int
     is_paused: bool

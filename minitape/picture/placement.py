@@ -12,7 +12,7 @@ from right to left and in which each row is below the row to whose adjoint it co
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from ..engine.types import NumberPair
+from ..engine.types import NumberPair, OptionalNumber
 
 MAX_EDGE_COLUMNS = 6  # An edge across more columns occupies no slots, because it is drawn as a small reference.
 MAX_SLOT_DISTANCE = 24  # If no slot is free within this distance, the node is placed at the end of its column.
@@ -177,7 +177,7 @@ class Placement:
         self._end_slot = max(self._end_slot, slot + size)
         return slot
 
-    def _find_nearest_free_slot(self, columns: Iterable[int], wanted_slot: int, size: int) -> int | None:
+    def _find_nearest_free_slot(self, columns: Iterable[int], wanted_slot: int, size: int) -> OptionalNumber:
         """Find the slot nearest to ``wanted_slot`` with ``size`` free half-slots in all the given columns.
 
         If two slots are equally near, the lower one in the picture is preferred. Returns None if no slot is free.

@@ -16,7 +16,18 @@ from ..engine.record.array_spec import ArraySpec
 from ..engine.record.record import Record
 from ..engine.record.row_parts import CALL, FLOAT_TYPES, LEAF, Leaf
 from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
-from ..engine.types import Array, Columns, NamesByRow, Namespaces, Object, Spans, Structure
+from ..engine.types import (
+    Array,
+    Columns,
+    NamesByRow,
+    Namespaces,
+    Object,
+    OptionalNumber,
+    OptionalText,
+    RowSet,
+    Spans,
+    Structure,
+)
 from ..engine.values.dtypes import as_dtype
 from ..recording.graph_nodes import find_operation_and_inputs
 from ..recording.memory_use import count_kept_bytes
@@ -67,7 +78,7 @@ def list_rows_with_replaced_gradient(record: Record) -> list[int]:
 
     A row that is also read outside the function is omitted, because its own gradient is used.
     """
-    inner_rows: set[int] = set()
+    inner_rows: RowSet = set()
     for call in record.calls:
         if call.primitive is CUSTOM and (scope := find_subject_at_row(record.scopes, call.row, ())):
             later_scopes = [
@@ -113,7 +124,7 @@ class TapeReader(Reader):
 
     # -- rows --------------------------------------------------------------------------------------
 
-    def read_new_rows(self, limit: int | None = None) -> PictureRows:
+    def read_new_rows(self, limit: OptionalNumber = None) -> PictureRows:
         """Return the rows written since the last call.
 
         Args:
@@ -405,15 +416,15 @@ class TapeReader(Reader):
         tapes = [tape_number for tape_number, tape in enumerate(self.tapes) if row in tape.watched]
         return {"row": row, "kind": kind, "tapes": tapes, "watched": self._find_watch_kind(row, kind)}
 
-    def _find_watch_kind(self, row: int, kind: Kind) -> str | None:
+    def _find_watch_kind(self, row: int, kind: Kind) -> OptionalText:
         tapes = [tape for tape in self.tapes if row in tape.watched]
         if kind == "variable" and any(tape.watches_variables for tape in tapes):
             return "automatic"
         return "explicit" if tapes else None
 
     def _note_file_and_find_line(
-        self, place: tuple[CodeType, int | None] | None, site: int
-    ) -> tuple[str | None, int | None]:
+        self, place: tuple[CodeType, OptionalNumber] | None, site: int
+    ) -> tuple[OptionalText, OptionalNumber]:
         """Return the file and line of the statement that created a row, and add the file to `files`."""
         if place is None:
             return None, None
@@ -485,7 +496,7 @@ class TapeReader(Reader):
         return merge_parts_and_return_merged(rows, parts)
 
     def list_function_insides(
-        self, target: Structure = None, sources: Structure = None, row: int | None = None
+        self, target: Structure = None, sources: Structure = None, row: OptionalNumber = None
     ) -> list[InsideFields]:
         """Return the rows inside ``tf.function`` calls, with the last sweep through them.
 

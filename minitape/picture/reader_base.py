@@ -12,7 +12,7 @@ from itertools import count
 from types import FrameType
 from typing import Any
 
-from ..engine.types import ArraysByRow, NamesByRow, Namespaces, Object, Structure
+from ..engine.types import ArraysByRow, NamesByRow, Namespaces, Object, OptionalNumber, Structure
 from ..recording.sites import read_source_lines
 from ..recording.variable_names import iter_public_names_and_values
 from .picture_rows import PictureRows, get_row_number
@@ -88,7 +88,7 @@ class Reader(ABC):
     # -- what each kind of reader does -----------------------------------------------------------------
 
     @abstractmethod
-    def read_new_rows(self, limit: int | None = None) -> PictureRows:
+    def read_new_rows(self, limit: OptionalNumber = None) -> PictureRows:
         """Return the rows written since the last call.
 
         Args:
@@ -109,7 +109,7 @@ class Reader(ABC):
 
     @abstractmethod
     def list_function_insides(
-        self, target: Structure = None, sources: Structure = None, row: int | None = None
+        self, target: Structure = None, sources: Structure = None, row: OptionalNumber = None
     ) -> list[InsideFields]:
         """Return the rows inside calls of functions, with the last sweep through them.
 

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         Array,
         ArraysByRow,
         Object,
+        OptionalNumber,
         Structure,
         TargetsOrSources,
     )
@@ -132,7 +133,7 @@ class SweepSteps(Protocol):
         """The ``SweepFields`` without steps and gradients."""
 
     @abstractmethod
-    def take_steps(self, limit: int | None = None) -> list[StepFields] | None:
+    def take_steps(self, limit: OptionalNumber = None) -> list[StepFields] | None:
         """Advance the sweep and return its next steps.
 
         Args:
@@ -248,7 +249,7 @@ class Stepper(SweepSteps):
                 return False
         return True
 
-    def take_steps(self, limit: int | None = None) -> list[StepFields] | None:
+    def take_steps(self, limit: OptionalNumber = None) -> list[StepFields] | None:
         """Advance the sweep and return its next steps.
 
         Args:

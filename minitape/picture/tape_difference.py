@@ -13,7 +13,7 @@ from difflib import SequenceMatcher
 from itertools import takewhile, zip_longest
 from typing import TypeAlias
 
-from ..engine.types import NumberPair, RowByRow, TextPair
+from ..engine.types import NumberPair, OptionalText, RowByRow, TextPair
 from .expressions import Expressions
 from .picture_texts import translate
 from .snapshot_types import OptionalRow, OptionalValue, RowFields, Snapshot, StepFields
@@ -265,7 +265,7 @@ def _get_operation(row: RowFields) -> TextPair:
     return row["op"], row["label"]
 
 
-def _get_role(leaf: RowFields) -> tuple[str, str | None]:
+def _get_role(leaf: RowFields) -> tuple[str, OptionalText]:
     """Return the properties of a leaf that distinguish it from other leaves, except its value."""
     return leaf["kind"], leaf["name"]
 

@@ -6,6 +6,7 @@ from types import CodeType
 from typing import NamedTuple
 
 from ..common.syntax import select_nodes
+from ..engine.types import OptionalNumber, OptionalText
 from .sites import read_source_lines, suppress_syntax_warnings
 
 Span = tuple[int | None, int | None, int | None, int | None]
@@ -22,8 +23,8 @@ class ExpressionNames(NamedTuple):
     """
 
     function: str
-    operands: tuple[str | None, ...]
-    result: str | None
+    operands: tuple[OptionalText, ...]
+    result: OptionalText
 
     def is_expression_of_operation(self, operation: str, input_count: int) -> bool:
         """Return whether the operands belong to an operation, and not to a function that runs the operation.
@@ -46,7 +47,7 @@ class _ProgramExpressions(NamedTuple):
 
     lines: list[str]
     names_by_span: dict[Span, ExpressionNames]
-    calls_by_end: dict[tuple[int | None, int | None], ExpressionNames]
+    calls_by_end: dict[tuple[OptionalNumber, OptionalNumber], ExpressionNames]
 
 
 _programs: dict[str, _ProgramExpressions] = {}
@@ -88,7 +89,7 @@ def _parse_expressions(lines: list[str]) -> _ProgramExpressions:
             tree = ast.parse("".join(lines))
     except (SyntaxError, ValueError, RecursionError):
         return program
-    result_names: dict[ast.AST, str | None] = {}
+    result_names: dict[ast.AST, OptionalText] = {}
     for node in ast.walk(tree):  # Statements are visited before their expressions.
         if isinstance(node, (ast.AnnAssign, ast.NamedExpr)) and node.value is not None:
             result_names[node.value] = unparse_if_name_attribute_or_item(node.target)
@@ -120,7 +121,7 @@ def _list_operands_or_arguments(node: ast.AST) -> list[ast.expr]:
     return []
 
 
-def unparse_if_name_attribute_or_item(node: ast.expr) -> str | None:
+def unparse_if_name_attribute_or_item(node: ast.expr) -> OptionalText:
     """Return the text of a name, of an attribute or of an element with a constant index, or None for any other node.
 
     Args:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..engine.record.record import Record
     from ..engine.record.row_parts import Call
     from ..engine.tensor.variable import ResourceVariable
-    from ..engine.types import Object, RowByRow
+    from ..engine.types import Object, OptionalNumber, RowByRow
     from .graph_nodes import ValueNode
 
 BODY_PRIMITIVES = ("function", "while", "cond")
@@ -67,7 +67,7 @@ def find_outermost_call_or_node_itself(node: ValueNode) -> ValueNode:
     return node
 
 
-def iter_bodies_computing_output(call: Call, output_index: int | None) -> Iterator[FunctionBody]:
+def iter_bodies_computing_output(call: Call, output_index: OptionalNumber) -> Iterator[FunctionBody]:
     """Yield the bodies in which a call computes one of its outputs.
 
     Args:
@@ -100,7 +100,7 @@ def _list_rows_fed_to_body(call: Call, body: Object, first_feed_input: int) -> S
 
 
 def _build_function_body(
-    concrete_function: Object, input_rows: Sequence[int], output_index: int | None, carried_count: int = 0
+    concrete_function: Object, input_rows: Sequence[int], output_index: OptionalNumber, carried_count: int = 0
 ) -> FunctionBody:
     """Return the body of a recorded function, whose first `carried_count` feeds are results of the last iteration."""
     feed_rows = [feed.row for feed in concrete_function.feeds]

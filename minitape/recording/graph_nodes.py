@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..engine.table.primitives import Primitive
     from ..engine.tensor.tensor import Tensor
     from ..engine.tensor.variable import ResourceVariable
-    from ..engine.types import RowNumbers
+    from ..engine.types import OptionalNumber, RowNumbers
     from .function_bodies import EnclosingCall
     from .value_origins import ValueOrigin
 
@@ -46,7 +46,7 @@ class CodePlace:
         return -1 if column is None else column
 
     @property
-    def span(self) -> tuple[int | None, ...]:
+    def span(self) -> tuple[OptionalNumber, ...]:
         """The first line, last line, first column and last column of the expression that ran, or None if unknown."""
         code, offset = self.frames[0]
         return next(islice(code.co_positions(), offset // 2, None), (None,) * 4)

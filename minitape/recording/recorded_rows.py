@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple, Protocol, TypedDict
 
 import numpy as np
 
+from ..engine.types import OptionalNumber, OptionalText
 from .sites import NOWHERE, CallStack, Site
 from .value_summary import to_float_array
 
@@ -61,7 +62,7 @@ class RowDetails(Protocol):
     def find_value(self, row: RecordedRow) -> Any:
         """Return the value of a row."""
 
-    def find_name(self, row: RecordedRow) -> str | None:
+    def find_name(self, row: RecordedRow) -> OptionalText:
         """Return the program's name for a row, or None if it has no name."""
 
     def find_object(self, row: RecordedRow) -> Any:
@@ -74,12 +75,12 @@ class RowFacts(TypedDict, total=False):
     site: Site
     cause: str
     version: int
-    call_id: int | None
+    call_id: OptionalNumber
     output: int
     dtype: str
     shape: Sequence[int]
     scope: Sequence[str]
-    cut: str | None
+    cut: OptionalText
     tangent: Any
     extra: Any
 
@@ -123,17 +124,17 @@ class RecordedRow:
         site: Site = NOWHERE,
         tracked: bool = True,
         cause: str = "",
-        name: str | None = None,
+        name: OptionalText = None,
         version: int = 0,
-        call_id: int | None = None,
+        call_id: OptionalNumber = None,
         output: int = 0,
         dtype: str = "",
         shape: Sequence[int] = (),
         scope: Sequence[str] = (),
-        cut: str | None = None,
-        watched: str | None = None,
+        cut: OptionalText = None,
+        watched: OptionalText = None,
         tangent: Any = None,
-        position: int | None = None,
+        position: OptionalNumber = None,
         clock: int = 0,
         details: RowDetails | None = None,
         extra: Any = None,
@@ -189,7 +190,7 @@ class RecordedRow:
         return None if self.details is None else self.details.find_value(self)
 
     @cached_property
-    def name(self) -> str | None:
+    def name(self) -> OptionalText:
         """The program's name for the value, or None if it has no name."""
         return None if self.details is None else self.details.find_name(self)
 

@@ -8,7 +8,7 @@ from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
 
 if TYPE_CHECKING:
     from ..engine.record.record import Record
-    from ..engine.types import Names, RowByRow, Spans
+    from ..engine.types import Names, RowByRow, RowSet, Spans
 
 LONG_RECORD = 20_000  # Scalar chains are contracted only in longer recordings.
 
@@ -26,7 +26,7 @@ class ScalarChains:
         excluded_rows: Rows that are kept out of all chains, because a search looks for them.
     """
 
-    def __init__(self, record: Record, spans: Spans, excluded_rows: set[int]):
+    def __init__(self, record: Record, spans: Spans, excluded_rows: RowSet):
         """Read the columns of a recording. The tape recorded the ranges of rows in `spans`."""
         self.ops, self.left, self.right, *_ = record.read_columns()
         self.is_recorded = bytearray(len(self.ops))
@@ -39,7 +39,7 @@ class ScalarChains:
         op = self.ops[row]
         return op >= FIRST_CODE and bool(self.is_recorded[row]) and "-" not in _RULE_TEXTS[op]
 
-    def map_first_consumers_to_outside_inputs(self, end_row: int) -> dict[int, set[int]]:
+    def map_first_consumers_to_outside_inputs(self, end_row: int) -> dict[int, RowSet]:
         """Map the rows of a chain to the rows outside the chain that they read.
 
         If several rows of the chain read the same outside row, only the first of them lists it.
@@ -72,7 +72,7 @@ class ScalarChains:
                         waiting.append(parent)
                 elif row < first_consumers.get(parent, row + 1):
                     first_consumers[parent] = row
-        inputs_by_row: dict[int, set[int]] = {}
+        inputs_by_row: dict[int, RowSet] = {}
         for parent, row in first_consumers.items():
             inputs_by_row.setdefault(row, set()).add(parent)
         return inputs_by_row

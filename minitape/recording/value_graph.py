@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from ..engine.derivatives.py_function import PythonCall
     from ..engine.record.provenance import LoggedEscape
     from ..engine.table.primitives import Primitive, Rule
-    from ..engine.types import TargetOrSource
+    from ..engine.types import RowSet, TargetOrSource
 
 _calls_in_question: list[PythonCall] = []  # The py_function calls that are being searched for a break.
 
@@ -67,7 +67,7 @@ class ValueGraph:
         self.nodes: dict[Hashable, ValueNode] = {}
         self.target_keys: set[Hashable] = set()
         self._chains: dict[Hashable, ScalarChains] = {}
-        self.excluded_rows: set[int] = set()
+        self.excluded_rows: RowSet = set()
         self._passes_by_call: dict[int, tuple[Call, list[bool]]] = {}
         spans = list(tape.spans)
         if tape._is_recording:

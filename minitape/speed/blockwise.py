@@ -26,7 +26,7 @@ from .fusion import (
 )
 
 if TYPE_CHECKING:
-    from ..engine.types import ArraysByRow, RowsByRow, ShapeAndDtype, Sizes
+    from ..engine.types import ArraysByRow, OptionalNumber, RowsByRow, ShapeAndDtype, Sizes
     from .fusion import TracedRowsInterface
 
 MIN_CALLS = 3  # Compiling shorter runs does not pay off.
@@ -70,7 +70,7 @@ def find_blockwise_kind(traced_rows: TracedRowsInterface, call: Call) -> tuple[S
     return shape, float_type
 
 
-def find_broadcast_number_row(traced_rows: TracedRowsInterface, row: int) -> int | None:
+def find_broadcast_number_row(traced_rows: TracedRowsInterface, row: int) -> OptionalNumber:
     """Return the row of the scalar that was repeated to fill a large array.
 
     For a constant with equal elements, the result is the row itself. For an array that was broadcast from a scalar, the

@@ -28,7 +28,7 @@ from .loop_detection import compile_repeated_rows
 
 if TYPE_CHECKING:
     from ..engine.record.row_parts import Call
-    from ..engine.types import ArraysByRow, Function, NumPyType, RowByRow, RowsByRow, Sizes
+    from ..engine.types import ArraysByRow, Function, NumPyType, OptionalText, RowByRow, RowsByRow, RowSet, Sizes
     from .fusion import TracedRowsInterface
 
 COMPILES_IN_BACKGROUND = True  # If this is true, calls to a function do not wait for numba.
@@ -373,7 +373,7 @@ class _CallRun:
     find_kind: Callable[[_CallRun, Call], Any]
     write_calls: Callable[[list[Call], Any], bool]
     calls: list[Call] = field(default_factory=list)
-    rows: set[int] = field(default_factory=set)
+    rows: RowSet = field(default_factory=set)
     kind: Any = None
 
 
@@ -410,7 +410,7 @@ def _find_aliases(traced_rows: TracedRowsInterface, calls: Sequence[Call]) -> Ro
 # -- code of a single call -------------------------------------------------------------------------
 
 
-def _find_call_formula(traced_rows: TracedRowsInterface, call: Call, arguments: list[str]) -> str | None:
+def _find_call_formula(traced_rows: TracedRowsInterface, call: Call, arguments: list[str]) -> OptionalText:
     """Return the formula of a call with its arguments, or None if the primitive has no formula for these dtypes."""
     primitive = call.primitive
     kinds = {traced_rows.shape_dtypes[row][1].kind for row in call.inputs}

@@ -23,7 +23,9 @@ from ..engine.types import (
     Function,
     NumPyType,
     Object,
+    OptionalText,
     RowsByRow,
+    RowSet,
     ShapeAndDtype,
     Sizes,
     TextPair,
@@ -224,9 +226,9 @@ class FusedLoopWriter:
         self.inputs: list[int] = []
         self.loop_shape: Sizes | None = None
         self.loop_body: list[TextPair] = []
-        self.loop_rows: set[int] = set()
+        self.loop_rows: RowSet = set()
         self.sum_calls: list[Call] = []
-        self.rows_after_loop: set[int] = set()
+        self.rows_after_loop: RowSet = set()
 
     def write_source(self) -> str:
         """Write all calls and return the source of the function ``fused``.
@@ -242,7 +244,7 @@ class FusedLoopWriter:
         arguments = ", ".join(f"v{row}" for row in self.inputs + self.array_outputs)
         return f"def fused({arguments}):\n{''.join(self.lines)}    return ({values})\n"
 
-    def _is_read_outside(self, row: int, inner_rows: set[int]) -> bool:
+    def _is_read_outside(self, row: int, inner_rows: RowSet) -> bool:
         return any(consumer not in inner_rows for consumer in self.consumers.get(row, ()))
 
     # -- calls -------------------------------------------------------------------------------------
@@ -304,7 +306,7 @@ class FusedLoopWriter:
 
     # -- operands ----------------------------------------------------------------------------------
 
-    def _format_constant(self, row: int) -> str | None:
+    def _format_constant(self, row: int) -> OptionalText:
         """Return the source of a constant whose elements are all the same finite number, or None for other rows."""
         number = find_uniform_number(self.constants[row]) if row in self.constants else None
         return None if number is None or not np.isfinite(number) else f"T({number!r})"

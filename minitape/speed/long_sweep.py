@@ -15,12 +15,12 @@ from ..engine.table.accelerator import create_filled_array
 from .kernels import find_kernel_and_pack_rows
 
 if TYPE_CHECKING:
-    from ..engine.types import Adjoint, AdjointsByRow, Function
+    from ..engine.types import Adjoint, AdjointsByRow, Function, RowSet
     from .packed_rows import PackedRecord
 
 
 def build_long_sweep(
-    record: PackedRecord, seeds: AdjointsByRow, sources: set[int], reachable: bytearray | None
+    record: PackedRecord, seeds: AdjointsByRow, sources: RowSet, reachable: bytearray | None
 ) -> LongSweep | None:
     """Build a sweep with a compiled loop if it is expected to be faster than a sweep in Python.
 

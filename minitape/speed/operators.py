@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from ..engine.record.record import Record
-    from ..engine.types import Array, Function, TextsByName
+    from ..engine.types import Array, Function, OptionalNumber, TextsByName
 
 # In the template, ``a`` and ``b`` are the arguments. ``x`` and ``y`` are the operands' arrays, in the formula's order.
 # The placeholders are, in order:
@@ -325,7 +325,7 @@ class ForwardFunctions(dict[type, "Function"]):
         return function
 
 
-def find_offset_in_user_frame(record: Record, frame: FrameType) -> int | None:
+def find_offset_in_user_frame(record: Record, frame: FrameType) -> OptionalNumber:
     """Return the bytecode offset of an operation whose frame did not write the last row.
 
     Args:

@@ -20,7 +20,7 @@ from ..engine.table.primitives.elementwise import FIRST_CODE
 
 if TYPE_CHECKING:
     from ..engine.record.record import Record as PlainRecord
-    from ..engine.types import Array, Columns, NumPyType
+    from ..engine.types import Array, Columns, NumPyType, OptionalNumber
 else:
     PlainRecord = object  # The plain class does not exist yet when this module is imported.
 
@@ -176,7 +176,7 @@ class PackedRecord(PlainRecord):
             block_start, _, values, _ = find_span(self.blocks, row)
             values[row - block_start] = value
 
-    def read_columns(self, low: int = 0, high: int | None = None) -> Columns:
+    def read_columns(self, low: int = 0, high: OptionalNumber = None) -> Columns:
         """Read the columns for a range of rows.
 
         The result is consistent even while another thread appends or packs rows.

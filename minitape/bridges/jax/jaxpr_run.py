@@ -18,7 +18,7 @@ from jax.extend.core import Literal
 
 from ...engine.record.interrupt_safe import make_interrupt_safe
 from ...engine.record.user_frames import is_minitape_or_library_file
-from ...engine.types import Scope
+from ...engine.types import OptionalNumber, Scope
 from ...recording.sites import NOWHERE, find_user_site
 from ..framework_patches import FrameworkPatches
 from ..recording import ROW_LIMIT
@@ -84,7 +84,7 @@ class JaxprRunner:
         def read_atom(atom: Any) -> JaxVariable:
             return JaxVariable(atom.val) if isinstance(atom, Literal) else variables[atom]
 
-        last_binding: tuple[JaxPlace, int | None] = JaxPlace(), None
+        last_binding: tuple[JaxPlace, OptionalNumber] = JaxPlace(), None
         for eqn in jaxpr.eqns:
             results = self._run_equation(eqn, [read_atom(atom) for atom in eqn.invars], scope)
             last_binding = self._move_bound_name_to_result_row(eqn, results, *last_binding)
@@ -130,8 +130,8 @@ class JaxprRunner:
             self.site = outer_site
 
     def _move_bound_name_to_result_row(
-        self, eqn: Any, results: JaxVariables, last_place: JaxPlace, last_row: int | None
-    ) -> tuple[JaxPlace, int | None]:
+        self, eqn: Any, results: JaxVariables, last_place: JaxPlace, last_row: OptionalNumber
+    ) -> tuple[JaxPlace, OptionalNumber]:
         """Give a result its name in the program, and remove the name from any earlier results of the same expression.
 
         Returns the location of the equation, and the row that the next call to this function needs.

@@ -15,7 +15,7 @@ from jax.tree_util import tree_leaves, tree_map
 
 from ...common.translation import format_error
 from ...engine.record.interrupt_safe import InterruptSafeExit, TemporaryAttributes
-from ...engine.types import Action, CountsByName, ExitProperty, NumberPair
+from ...engine.types import Action, CountsByName, ExitProperty, NumberPair, OptionalNumber
 from ...explain.caller import format_bracketed_place, warn_at_user_line
 from ...explain.explanation import Explanation, OptionalExplanation, explain_cause
 from ...explain.reasons.program_text import find_statement
@@ -131,12 +131,12 @@ class FirstGradients:
         self._swapped_averages = dict[Site, OptionalExplanation]()
         self._repeated_statistics = RepeatedStatistics()
         self.watched_count = self._watched_updates = 0
-        self.bad_step: int | None = None
+        self.bad_step: OptionalNumber = None
         self._latest_calls: dict[int, tuple] = {}  # The keys are the ids of the functions.
         self._example_numbers: CountsByName = {}  # For each mapped function, the index of the recorded example.
         self._entered = self._is_recording = self._are_gradients_accumulated = False
         # The number of gradients that may still be recorded in a function that is run only to record it.
-        self._remaining_gradients: int | None = None
+        self._remaining_gradients: OptionalNumber = None
 
     def __enter__(self) -> FirstGradients:
         """Replace ``jax.grad``, ``jax.value_and_grad`` and ``jax.jit`` until the block ends."""

@@ -36,7 +36,7 @@ from .row_log import (
 )
 
 if TYPE_CHECKING:
-    from ...engine.types import NamesByRow
+    from ...engine.types import NamesByRow, OptionalNumber, RowSet
     from ...explain.explanation import Explanation
     from ...explain.reasons.suspects import CheckedRun
 
@@ -111,12 +111,12 @@ class JaxRecording(FrameworkRecording):
         self.stop_site = NOWHERE
         self.recorded_call = RecordedCall()
         self.argument_leaves: list[JaxLeaf] = []
-        self.target_row: int | None = None
+        self.target_row: OptionalNumber = None
         self.differentiated_rows: list[int] = []
         self.unchanged_counts: dict[int, int] = {}
         self.updates: dict[int, UpdateFact] = {}
         self.shares_along_gradient: dict[int, list[float]] = {}
-        self.unreached_rows: set[int] = set()
+        self.unreached_rows: RowSet = set()
         self.final_leaves: list = []
 
     def _explain_gradient(self, target: Any, source: Any) -> Explanation:
@@ -269,7 +269,7 @@ class JaxRecording(FrameworkRecording):
             return []
         return [row for part in parts for row in self.list_rows(part)]
 
-    def find_row(self, value: Any) -> int | None:
+    def find_row(self, value: Any) -> OptionalNumber:
         """Return the last row for one of the program's arrays or with a given name, or None if none exists."""
         row = self.log.find_row(value)
         return super().find_row(value) if row is None else row

@@ -24,7 +24,7 @@ from ..kept_values import SMALL_SIZE, KeptValue, MemoryBudget
 from ..outside_values import unwrap_function
 
 if TYPE_CHECKING:
-    from ...engine.types import Scope
+    from ...engine.types import OptionalNumber, Scope
     from .recording import JaxRecording
 
 LABELS = {
@@ -82,7 +82,7 @@ class JaxVariable:
     def __init__(
         self,
         value: Any,
-        row: int | None = None,
+        row: OptionalNumber = None,
         has_float_source: bool = False,
         site: Site = NOWHERE,
         outside_arrays: Sequence | None = None,
@@ -179,7 +179,7 @@ class JaxLog:
 
     # -- which row ---------------------------------------------------------------------------------
 
-    def find_row(self, value: Any) -> int | None:
+    def find_row(self, value: Any) -> OptionalNumber:
         """Return the row of a program's array, or the last row with a given name, or None if neither exists.
 
         Args:
@@ -234,7 +234,7 @@ class JaxLog:
         self.register_row(value, row)
         return JaxVariable(array, row, has_float_source=is_inexact(array))
 
-    def move_name_to_row(self, row: int, name: str, previous_row: int | None) -> None:
+    def move_name_to_row(self, row: int, name: str, previous_row: OptionalNumber) -> None:
         """Give a row the name it has in the program, and remove the name from the previous row.
 
         The previous row computed only a part of the named value.
@@ -250,7 +250,7 @@ class JaxLog:
             if previous_row is not None and previous_row != row and self.rows[previous_row].name == name:
                 self.rows[previous_row].name = None
 
-    def find_row_or_add_constant(self, variable: JaxVariable) -> int | None:
+    def find_row_or_add_constant(self, variable: JaxVariable) -> OptionalNumber:
         """Return the row of an array. If the array is not an argument, add a row for a constant.
 
         Args:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from jax.tree_util import tree_leaves, tree_map
 
+from ...engine.types import OptionalNumber
 from .recording import jax
 from .row_log import is_inexact
 
@@ -56,7 +57,7 @@ def find_nonfinite_or_first_example(results: Any, out_axes: Any) -> int:
     """
     nonfinite_examples = []
 
-    def search_leaf(axis: int | None, leaf: Any) -> None:
+    def search_leaf(axis: OptionalNumber, leaf: Any) -> None:
         if axis is not None and jax.numpy.issubdtype(leaf.dtype, jax.numpy.inexact):
             examples = np.moveaxis(np.asarray(leaf), axis, 0)
             is_finite = np.isfinite(examples.reshape(len(examples), -1)).all(1)
@@ -78,13 +79,13 @@ def take_example_of_vmap(arguments: Any, axes: Any, index: int) -> Any:
     ({'a': Array(2, dtype=int32)}, 5.0)
     """
 
-    def take_leaf(axis: int | None, leaf: Any) -> Any:
+    def take_leaf(axis: OptionalNumber, leaf: Any) -> Any:
         return leaf if axis is None else jax.lax.index_in_dim(jax.numpy.asarray(leaf), index, axis, keepdims=False)
 
     return map_along_axes(take_leaf, axes, arguments)
 
 
-def map_along_axes(function: Callable[[int | None, Any], Any], axes: Any, tree: Any) -> Any:
+def map_along_axes(function: Callable[[OptionalNumber, Any], Any], axes: Any, tree: Any) -> Any:
     """Call a function with the axis and the array of each leaf of a tree, and return the tree of the results.
 
     Args:

@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from ...common.syntax import list_nodes
-from ...engine.types import TextPair
+from ...engine.types import OptionalText, TextPair
 from ...explain.translated_sentences import fill
 from ..model_page import join_parameter_names
 
@@ -29,7 +29,7 @@ class PatchVerdict(NamedTuple):
     sentence: str
 
 
-def apply_patch(source: str, line: int, patch: str) -> str | None:
+def apply_patch(source: str, line: int, patch: str) -> OptionalText:
     r"""Replace the statement on a line.
 
     Args:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ...common.translation import format_error, join_sentences
-from ...engine.types import JsonObject
+from ...engine.types import JsonObject, OptionalNumber, OptionalText
 from ...explain.explanation import Explanation, list_lines_of_problem
 from ...explain.fixes.answer_fixes import format_fix_sentence
 from ...explain.fixes.fault_site import Fix
@@ -38,13 +38,13 @@ class ProblemGroup(NamedTuple):
     heading: str
     cause: str
     kind: str
-    file: str | None
-    line: int | None
+    file: OptionalText
+    line: OptionalNumber
     code: str
     message: str
     fix: str = ""
-    patch: str | None = None
-    patch_line: int | None = None
+    patch: OptionalText = None
+    patch_line: OptionalNumber = None
     further: Sequence[str] = ()
     trial: str = ""
     is_patch_offered: bool = False

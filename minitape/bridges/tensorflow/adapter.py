@@ -24,7 +24,7 @@ from .function_calls import filter_sweeps_by_source
 from .operation_log import to_handle_or_value, unwrap_keras_variable
 
 if TYPE_CHECKING:
-    from ...engine.types import Function
+    from ...engine.types import Function, OptionalNumber
     from .kept_tensors import TapeReference, TensorFlowExtra
     from .recording import TensorFlowRecording
 
@@ -122,7 +122,7 @@ class TensorFlowAdapter(FrameworkAdapter):
     to_handle_for_comparison = staticmethod(to_handle_or_value)
     is_left_out_by_keras = False
 
-    def __init__(self, recording: TensorFlowRecording, target_row: int | None, source: Any):
+    def __init__(self, recording: TensorFlowRecording, target_row: OptionalNumber, source: Any):
         """Select the backward pass and the tape for a question about a target and a source."""
         self.recording = recording
         self.sweeps = recording.sweeps

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 import tensorflow as tf
 
+from ...engine.types import OptionalText
 from ...explain.explanation import OptionalExplanation, explain_cause
 from ...explain.layer_lookup import iter_living_instances
 from ...explain.reasons.program_text import (
@@ -139,7 +140,7 @@ def explain_use_of_initial_batchnorm_statistics(recording: TensorFlowRecording) 
     return None
 
 
-def explain_unread_clipping_result(file: str | None) -> OptionalExplanation:
+def explain_unread_clipping_result(file: OptionalText) -> OptionalExplanation:
     """Explain that nothing reads the result of clipping the gradients, or return None if something does.
 
     Args:
@@ -153,7 +154,7 @@ def explain_unread_clipping_result(file: str | None) -> OptionalExplanation:
     return None
 
 
-def explain_sums_of_gradients_without_reset(file: str | None) -> OptionalExplanation:
+def explain_sums_of_gradients_without_reset(file: OptionalText) -> OptionalExplanation:
     """Explain that a step applies variables to which gradients are added, but which nothing resets to zero.
 
     Args:
@@ -193,7 +194,7 @@ def _is_created_once(creation: Statement, step: Statement) -> bool:
     return not creation.enclosing_loops and (not functions or functions[0].name == "__init__")
 
 
-def explain_lr_attribute_without_effect(file: str | None) -> OptionalExplanation:
+def explain_lr_attribute_without_effect(file: OptionalText) -> OptionalExplanation:
     """Explain that the program sets an attribute ``lr``, which Keras optimizers do not have.
 
     Args:

@@ -26,7 +26,7 @@ from .traced_values import compare_values_with_trace_after_call, explain_stale_t
 from .watcher import TensorFlowWatcher
 
 if TYPE_CHECKING:
-    from ...engine.types import Attributes
+    from ...engine.types import Attributes, OptionalNumber
     from ...explain.explanation import Explanation, OptionalExplanation
     from ...explain.reasons.suspects import CheckedRun
     from ..recording import SourcesByName
@@ -163,7 +163,7 @@ class TensorFlowRecording(FrameworkRecording):
         functions = {call.function for call in self.log.function_calls}
         yield from map(explain_stale_trace, functions | self.log.later_functions)
 
-    def list_insides(self, target: Any = None, row: int | None = None) -> list:
+    def list_insides(self, target: Any = None, row: OptionalNumber = None) -> list:
         """Return the insides of ``tf.function`` calls by repeating their Python functions.
 
         The format of an inside is documented in ``docs/bridges.md``.
@@ -181,7 +181,7 @@ class TensorFlowRecording(FrameworkRecording):
         """Return a context manager whose block is not recorded."""
         return TemporaryAttributes(self.log.patches, thread_id=None)
 
-    def find_row(self, value: Any) -> int | None:
+    def find_row(self, value: Any) -> OptionalNumber:
         """Return the last row that stands for a tensor or variable, or None if none exists."""
         rows = self.log.tensor_rows.list_rows(value)
         return rows[-1] if rows else super().find_row(value)
@@ -226,8 +226,8 @@ def _read_loss_or_nan_of_step(recording: Any, args: tuple, results: Any) -> floa
 def record(
     *,
     open_functions: bool = False,
-    every: int | None = None,
-    first: int | None = None,
+    every: OptionalNumber = None,
+    first: OptionalNumber = None,
 ) -> AbstractContextManager:
     """Record the eager operations and tape gradients of the TensorFlow program in the block.
 

@@ -50,7 +50,7 @@ from .operation_log import (
 from .tensor_rows import TensorRows
 
 if TYPE_CHECKING:
-    from ...engine.types import RowByRow
+    from ...engine.types import OptionalNumber, RowByRow
     from .function_calls import ReplayedCall
     from .recording import TensorFlowRecording
 
@@ -195,7 +195,7 @@ class TensorFlowLog:
         has_tracked_input = self.recording.is_any_tracked(input_rows)
         site = self.running_line.find_site()
         scope = [*self.running_line.list_open_scopes()]
-        call_id: int | None = None
+        call_id: OptionalNumber = None
         name = label = to_display_name(op)
         if function_call is not None:
             name = "function"  # Pictures can open rows with this name.

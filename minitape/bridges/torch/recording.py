@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 
+from ...engine.types import OptionalNumber
 from ...explain.reasons.object_names import share_searches_between_questions
 from ...explain.translated_sentences import UNNAMED_TENSOR, fill
 from ..checkup import Checkup, FrameworkRecording
@@ -104,7 +105,7 @@ class TorchRecording(FrameworkRecording):
         """Return the target row of a backward pass."""
         return RowNumber(sweep.target[-1])
 
-    def find_row(self, value: Any) -> int | None:
+    def find_row(self, value: Any) -> OptionalNumber:
         """Return the last row that stands for a tensor or has a given number, or None if no such row exists."""
         if isinstance(value, Tensor):
             rows = self.log.list_rows(value)
@@ -129,7 +130,7 @@ class TorchRecording(FrameworkRecording):
 STEP_ENDS = [(Tensor, "backward"), (torch.autograd, "backward"), (torch.autograd, "grad")]
 
 
-def record(*, every: int | None = None, first: int | None = None) -> AbstractContextManager[TorchRecording]:
+def record(*, every: OptionalNumber = None, first: OptionalNumber = None) -> AbstractContextManager[TorchRecording]:
     """Record the operations and backward passes of the PyTorch program in the block.
 
     A recorded training step of a large model takes about 1.3 times as long, and a tiny model's step two to three times.

@@ -21,7 +21,7 @@ from .ledger.run_watch import TorchRunWatch
 from .parameter_history import ParameterHistory
 
 if TYPE_CHECKING:
-    from ...engine.types import NumberPair, Scope
+    from ...engine.types import NumberPair, OptionalNumber, RowSet, Scope
     from ...picture.snapshot_types import Kind
     from ...recording.recorded_rows import RecordedRow
     from .recording import TorchRecording
@@ -129,7 +129,7 @@ class TorchLog:
         self.run_watch = TorchRunWatch(measures=False)
         self.history = ParameterHistory()
         self.scope: Scope = ()
-        self.unrecorded_rows: set[int] = set()
+        self.unrecorded_rows: RowSet = set()
         self.custom_calls: dict[Any, list[Any]] = {}
         self.in_place_changes: list[NumberPair] = []
         self.grad_clearings = IdentityMap()
@@ -145,7 +145,7 @@ class TorchLog:
 
     # -- which row ---------------------------------------------------------------------------------
 
-    def find_current_row(self, tensor: Tensor) -> int | None:
+    def find_current_row(self, tensor: Tensor) -> OptionalNumber:
         """Return the row of a tensor in its current version, or None if it has no row."""
         rows: list[int] = self._rows_by_tensor.get(tensor)
         return rows[-1] if rows and self._tensor_versions[rows[-1]] == count_in_place_changes(tensor) else None

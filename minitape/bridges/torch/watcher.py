@@ -28,7 +28,7 @@ from .parameter_history import ParameterCopy, list_optimized_parameters
 from .row_log import GradClearing, TorchLog, is_differentiable
 
 if TYPE_CHECKING:
-    from ...engine.types import Scope
+    from ...engine.types import OptionalText, Scope
     from .kept_tensors import Tensors
     from .recording import TorchRecording
 
@@ -135,7 +135,7 @@ class TorchWatcher(Watcher):
         self._running_modules: list[tuple[nn.Module, Scope]] = []
         self._submodule_names: weakref.WeakKeyDictionary[Any, dict] = weakref.WeakKeyDictionary()
         self.patches = FrameworkPatches()
-        self._stance: str | None = None  # The original torch.compile setting, or None if the block did not change it.
+        self._stance: OptionalText = None  # The original torch.compile setting, or None if the block did not change it.
 
     # -- the block ---------------------------------------------------------------------------------
 

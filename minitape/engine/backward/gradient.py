@@ -17,6 +17,7 @@ from ..record.record import DIFFERENTIABLE_KINDS, Record
 from ..record.row_parts import FLOAT_TYPES
 from ..record.thread_state import state
 from ..tensor.tensor import EagerTensor, Tensor, wrap_array
+from ..types import RowSet
 from .nested_sweep import run_recorded_sweep
 from .reachability import mark_reachable_rows
 from .row_marks import has_differentiable_dtype
@@ -71,7 +72,7 @@ def compute_gradients(
     # The sweep ends at the rows of the sources. A variable has a row for each of its states.
     rows: Sequence[int]
     rows_by_source = []
-    source_rows: set[int] = set()
+    source_rows: RowSet = set()
     for source in sources:
         if type(source) is EagerTensor and source._record is record:
             rows = (source._row,) if source._value.dtype.kind in DIFFERENTIABLE_KINDS else ()
@@ -137,7 +138,7 @@ def _find_differentiable_rows(tape: GradientTape, source: TargetOrSource) -> Seq
 
 
 def sweep_to_sources(
-    tape: GradientTape, record: Record, seeds: AdjointsByRow, source_rows: set[int], is_recorded: bool
+    tape: GradientTape, record: Record, seeds: AdjointsByRow, source_rows: RowSet, is_recorded: bool
 ) -> AdjointLookup:
     """Run a sweep from the rows of the targets back to the rows of the sources.
 
@@ -178,7 +179,7 @@ def sweep_to_sources(
 
 
 def _is_every_watched_row_a_source(
-    tape: GradientTape, record: Record, seeds: AdjointsByRow, source_rows: set[int]
+    tape: GradientTape, record: Record, seeds: AdjointsByRow, source_rows: RowSet
 ) -> bool:
     """Return whether every row that any tape watches is a source of this gradient, as in most calls.
 

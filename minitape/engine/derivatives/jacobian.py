@@ -25,6 +25,7 @@ from ..record.thread_state import get_current_first_run, state
 from ..table.primitives import TABLE
 from ..table.primitives.reduce import unbroadcast
 from ..tensor.tensor import wrap_array, wrap_array_with_origin
+from ..types import OptionalNumber
 from ..values.nest import flatten, pack_sequence_as
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def jacobian(
     target: TargetOrSource,
     sources: Structure,
     unconnected_gradients: object,
-    parallel_iterations: int | None,
+    parallel_iterations: OptionalNumber,
     use_pfor: bool,
 ) -> Structure:
     """Compute the derivative of each element of a target with respect to each element of the sources.
@@ -103,7 +104,7 @@ def batch_jacobian(
     target: TargetOrSource,
     source: TargetOrSource,
     unconnected_gradients: object,
-    parallel_iterations: int | None,
+    parallel_iterations: OptionalNumber,
     use_pfor: bool,
 ) -> Result:
     """Compute the Jacobian of ``target[i]`` with respect to ``source[i]``, for each i.
@@ -150,7 +151,7 @@ def batch_jacobian(
     return result
 
 
-def _begin_jacobian(tape: GradientTape, method_name: str, parallel_iterations: int | None, use_pfor: bool) -> None:
+def _begin_jacobian(tape: GradientTape, method_name: str, parallel_iterations: OptionalNumber, use_pfor: bool) -> None:
     if not (use_pfor or tape.is_persistent or tape.is_used):
         raise RuntimeError(
             f"GradientTape must be created with persistent=True to compute the {method_name} with "

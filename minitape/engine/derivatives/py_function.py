@@ -20,7 +20,7 @@ from ..table.primitives import Primitive
 from ..tensor.conversion import convert_to_tensor, is_numpy_value
 from ..tensor.operation import record_operation
 from ..tensor.tensor import EagerTensor, Tensor, wrap_array_with_origin
-from ..types import Adjoint, Adjoints, Function, Object, Structure, Tensors, Value
+from ..types import Adjoint, Adjoints, Function, Object, OptionalText, Structure, Tensors, Value
 from ..values import errors, nest
 from ..values.argument_errors import build_argument_error
 from ..values.dtypes import DType, as_dtype
@@ -212,7 +212,7 @@ def parse_result_types(result_types: Object) -> tuple[list[DType], bool]:
 
 
 def py_function(
-    func: Function | None = None, inp: Object = None, Tout: Object = None, name: str | None = None
+    func: Function | None = None, inp: Object = None, Tout: Object = None, name: OptionalText = None
 ) -> Structure:
     """Run a Python function on eager tensors as a single differentiable operation, even inside a traced function.
 
@@ -257,7 +257,7 @@ def py_function(
 
 
 def numpy_function(
-    func: Object = None, inp: Object = None, Tout: Object = None, stateful: bool = True, name: str | None = None
+    func: Object = None, inp: Object = None, Tout: Object = None, stateful: bool = True, name: OptionalText = None
 ) -> Structure:
     """Run a Python function on NumPy arrays, as an operation without a gradient.
 

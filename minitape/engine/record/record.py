@@ -45,6 +45,7 @@ from numpy import ndarray
 
 from ..table.accelerator import fast
 from ..table.primitives.elementwise import STOP_CODE
+from ..types import OptionalNumber
 from .array_spec import get_array_spec
 from .interrupt_safe import leave_ended_tapes
 from .kept_arrays import (
@@ -105,7 +106,7 @@ class SweepBoundary(NamedTuple):
     """
 
     first_row: int
-    entry_index: int | None
+    entry_index: OptionalNumber
     targets: Sequence[int]
     sources: Sequence[int]
     spans: Sequence[NumberPair]
@@ -177,7 +178,7 @@ class Record(RowTable):
         self.pack_limit = CHUNK
         self.max_small_size = MAX_SMALL_SIZE
         self.kinds: set[type] = set()
-        self.fixed_offset: int | None = None
+        self.fixed_offset: OptionalNumber = None
         self.frame: FrameType | None = None
         self.has_large_arrays = self.has_calls = False
         self.thread = get_ident()
@@ -231,7 +232,7 @@ class Record(RowTable):
     # -- leaves ------------------------------------------------------------------------------------
 
     def find_or_add_row(
-        self, tensor: Tensor, variable: ResourceVariable | None = None, offset: int | None = None
+        self, tensor: Tensor, variable: ResourceVariable | None = None, offset: OptionalNumber = None
     ) -> int:
         """Return a tensor's row in this recording. A tensor without a row becomes an unwatched leaf.
 
@@ -282,7 +283,7 @@ class Record(RowTable):
             tensor._record, tensor._row = self, row
         return row
 
-    def find_row(self, tensor: Tensor) -> int | None:
+    def find_row(self, tensor: Tensor) -> OptionalNumber:
         """Return a tensor's row, or None if it has no row in this recording.
 
         Args:

@@ -9,7 +9,7 @@ from operator import itemgetter
 from types import CodeType
 from typing import Any, NamedTuple, TypeVar
 
-from ..types import Array, Columns, ShapeAndDtype
+from ..types import Array, Columns, OptionalNumber, ShapeAndDtype
 from .array_spec import ArraySpec
 from .row_parts import CALL_COLUMN, VALUE_COLUMN, WIDTH, Call, Leaf, new_tuple
 
@@ -62,7 +62,7 @@ class RowTable:
     rows: list[Any]  # The cells of a row have five different types.
     base: int
     next: int
-    segments: list[tuple[int, CodeType, int | None]]
+    segments: list[tuple[int, CodeType, OptionalNumber]]
     leaves: dict[int, Leaf]
     has_calls: bool
 
@@ -99,7 +99,7 @@ class RowTable:
         """
         self.rows[WIDTH * row + VALUE_COLUMN] = value
 
-    def read_columns(self, low: int = 0, high: int | None = None) -> Columns:
+    def read_columns(self, low: int = 0, high: OptionalNumber = None) -> Columns:
         """Return the six columns of a range of rows as lists. Another thread may append rows at the same time.
 
         Args:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from ..types import Object, ShapeLike
+from ..types import Object, OptionalNumber, ShapeLike
 
 
-def _parse_size(value: Object) -> int | None:
+def _parse_size(value: Object) -> OptionalNumber:
     """Convert a size to an int, or to None if it is unknown.
 
     Raises:
@@ -60,7 +60,7 @@ class TensorShape:
             ValueError: If a size is negative.
         """
         if dims is None:
-            self._dims: tuple[int | None, ...] | None = None
+            self._dims: tuple[OptionalNumber, ...] | None = None
         elif isinstance(dims, TensorShape):
             self._dims = dims._dims
         else:
@@ -69,7 +69,7 @@ class TensorShape:
             self._dims = tuple([_parse_size(size) for size in ([sizes] if is_single else sizes)])
 
     @classmethod
-    def from_sizes(cls, dims: tuple[int | None, ...]) -> TensorShape:
+    def from_sizes(cls, dims: tuple[OptionalNumber, ...]) -> TensorShape:
         """Create a shape from a tuple of sizes, without checks.
 
         Args:
@@ -83,13 +83,13 @@ class TensorShape:
         return shape
 
     @property
-    def rank(self) -> int | None:
+    def rank(self) -> OptionalNumber:
         """The number of axes, or None if it is unknown."""
         return None if self._dims is None else len(self._dims)
 
     ndims = rank
 
-    def as_list(self) -> list[int | None]:
+    def as_list(self) -> list[OptionalNumber]:
         """Return the sizes as a list. Unknown sizes are None.
 
         Raises:
@@ -99,7 +99,7 @@ class TensorShape:
             raise ValueError("as_list() is not defined on an unknown TensorShape.")
         return list(self._dims)
 
-    def num_elements(self) -> int | None:
+    def num_elements(self) -> OptionalNumber:
         """Return the product of the sizes, or None if it is unknown."""
         return None if self._dims is None or None in self._dims else math.prod(self._dims)  # type: ignore[arg-type]
 
@@ -147,7 +147,7 @@ class TensorShape:
         """Return whether the rank is known, as in TensorFlow."""
         return self._dims is not None
 
-    def __iter__(self) -> Iterator[int | None]:
+    def __iter__(self) -> Iterator[OptionalNumber]:
         """Iterate over the sizes, or raise ValueError if the rank is unknown."""
         if self._dims is None:
             raise ValueError("Cannot iterate over a shape with unknown rank.")

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...common.syntax import select_nodes
+from ...engine.types import OptionalText
 from ..reasons.program_text import find_last_name_of_path, parse_expression, unparse
 from ..translated_sentences import fill
 from .fault_site import FaultSite, find_call_operand, is_call_of, is_result_used_as_index, spell_path_for_program
@@ -23,7 +24,7 @@ from .numeric_fixes import (
 )
 
 # Readers of the sentence fields. If a reader returns None, the sentence does not fit.
-_FIELD_READERS: dict[str, Callable[[FaultSite, Any], str | None]] = {
+_FIELD_READERS: dict[str, Callable[[FaultSite, Any], OptionalText]] = {
     "it": lambda fault, node: unparse(node),
     "x": lambda fault, node: _to_source_text(find_step_function_operand(fault, node)),
     "high": lambda fault, node: _format_argument_negated_for_minimum(node, find_step_function_operand(fault, node)),
@@ -56,7 +57,7 @@ class OperationFix(NamedTuple):
     applies: Callable[[FaultSite, Any], bool] = lambda fault, node: True
 
 
-def find_advice_for_fault(fault: FaultSite) -> str | None:
+def find_advice_for_fault(fault: FaultSite) -> OptionalText:
     """Return the advice of the first row of the table that fits the statement to blame.
 
     Rows and expressions that match the name of the recorded operation are tried first.
@@ -119,7 +120,7 @@ def find_operation_or_syntax_name(node: ast.AST) -> str:
     return type(getattr(node, "op", node)).__name__.lower()
 
 
-def _to_source_text(node: ast.AST | None) -> str | None:
+def _to_source_text(node: ast.AST | None) -> OptionalText:
     return None if node is None else unparse(node)
 
 
@@ -130,7 +131,7 @@ def _find_second_operand_or_argument(node: ast.BinOp | ast.Call) -> ast.expr | N
     return node.args[1] if len(node.args) > 1 else None
 
 
-def _format_argument_negated_for_minimum(selection: ast.AST, argument: ast.expr | None) -> str | None:
+def _format_argument_negated_for_minimum(selection: ast.AST, argument: ast.expr | None) -> OptionalText:
     """Return the text of the value that a selection maximizes. For a minimum, this is the negated argument."""
     text = _to_source_text(
         ast.UnaryOp(ast.USub(), argument)
@@ -144,7 +145,7 @@ def _spell_path_or_keep(fault: FaultSite, path: str) -> str:
     return spell_path_for_program(fault, path) or path
 
 
-def format_soft_comparison(fault: FaultSite, node: Any) -> str | None:
+def format_soft_comparison(fault: FaultSite, node: Any) -> OptionalText:
     """Return a smooth replacement for a comparison, with values between 0 and 1.
 
     ``x > 0.5`` becomes ``tf.sigmoid((x - 0.5) / 0.1)``.
@@ -186,7 +187,7 @@ def _is_source_float(fault: FaultSite) -> bool:
     return "int" not in str(getattr(fault.question.source, "dtype", ""))
 
 
-def _find_new_text_if_convertible_call(fault: FaultSite, node: Any) -> str | None:
+def _find_new_text_if_convertible_call(fault: FaultSite, node: Any) -> OptionalText:
     """Return a call, rewritten with the framework's own function, or None if the node is not the call to rewrite."""
     call_and_text = find_convertible_call_and_new_text(fault)
     if call_and_text is None or call_and_text[0] is not node:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from ...common.syntax import list_nodes, select_nodes
 from ...engine.record.user_frames import is_minitape_or_library_file
-from ...engine.types import TextPair, TextsByName
+from ...engine.types import OptionalNumber, OptionalText, TextPair, TextsByName
 from ...recording.recorded_rows import RecordedRow, collect_ancestors
 from ...recording.sites import (
     NOWHERE,
@@ -168,7 +168,7 @@ class Statement:
         """
         return next((n for n in self.calls if find_last_name_of_path(n.func) in names), None)
 
-    def find_expression(self, span: tuple[int | None, ...]) -> ast.expr | None:
+    def find_expression(self, span: tuple[OptionalNumber, ...]) -> ast.expr | None:
         """Return the expression at a position in the statement.
 
         If calls are chained over several lines, Python reports only the end of the expression. Therefore, if no
@@ -275,7 +275,7 @@ class CachedProgram(NamedTuple):
 _programs: dict[str, CachedProgram] = {}
 
 
-def read_program(file: str | None) -> ProgramText:
+def read_program(file: OptionalText) -> ProgramText:
     """Return the parsed program to which a file belongs, parsing it again if the text or notebook has changed.
 
     Args:
@@ -348,7 +348,7 @@ def list_statements_of_code(code: CodeType) -> list[Statement]:
     return [statement for statement in statements if code.co_firstlineno < statement.line <= last_line]
 
 
-def list_statements(file: str | None) -> list[Statement]:
+def list_statements(file: OptionalText) -> list[Statement]:
     """Return the statements of a file, or of all cells of a notebook, or an empty list if the text is unknown.
 
     Args:
@@ -360,7 +360,7 @@ def list_statements(file: str | None) -> list[Statement]:
 NO_STATEMENT = Statement(ast.Pass(lineno=0, end_lineno=0), "", (), -1, -1)
 
 
-def list_call_sites(file: str | None, *names: str) -> list[Site]:
+def list_call_sites(file: OptionalText, *names: str) -> list[Site]:
     """Return the lines of a program that call one of the given functions.
 
     Args:
@@ -370,7 +370,7 @@ def list_call_sites(file: str | None, *names: str) -> list[Site]:
     return [statement.site for statement in list_statements(file) if statement.find_call(*names)]
 
 
-def list_binding_sites(file: str | None, *name_endings: str) -> list[Site]:
+def list_binding_sites(file: OptionalText, *name_endings: str) -> list[Site]:
     """Return the lines of a program that bind a name with one of the given endings.
 
     Args:
@@ -613,7 +613,7 @@ class ValueFlow(NamedTuple):
 
 
 def trace_value_to_statements(
-    start: Statement, files: Iterable[str | None], follow_branches: bool = True
+    start: Statement, files: Iterable[OptionalText], follow_branches: bool = True
 ) -> set[Statement]:
     """Return the statements that may read the value of a statement, or that run because of that value.
 

@@ -25,7 +25,7 @@ from ..causes import Kind, find_kind_or_error_kind, get_kind_name
 from .program_text import find_statement, unparse
 
 if TYPE_CHECKING:
-    from ...engine.types import TextsByName
+    from ...engine.types import OptionalNumber, RowSet, TextsByName
     from .adapter import Adapter
 
 Result = TypeVar("Result")
@@ -84,7 +84,7 @@ class Finding:
 
     cause: str
     site: Site = NOWHERE
-    row: int | None = None
+    row: OptionalNumber = None
     detail: str = ""
     variant: str = ""
     other_name: str = ""
@@ -150,7 +150,7 @@ class Question:
         return self.get_or_compute_shared_result("paths", lambda: find_cheapest_steps_to_target(question))
 
     @cached_property
-    def cheapest_source_row(self) -> int | None:
+    def cheapest_source_row(self) -> OptionalNumber:
         """The source's row whose path to the target is cheapest, or None if no path exists."""
         candidates = [row for row in self.source_rows if row in self.cheapest_steps_to_target]
         if len(candidates) > 1:
@@ -215,7 +215,7 @@ class Question:
         """
         return collect_ancestors(self.rows, rows, open_only=open_only, repaired_rows=repaired_rows)
 
-    def find_descendants(self, rows: Iterable[int], open_only: bool = False) -> set[int]:
+    def find_descendants(self, rows: Iterable[int], open_only: bool = False) -> RowSet:
         """Return the given rows and all rows that were computed from them.
 
         Args:
@@ -366,7 +366,7 @@ def map_rows_to_readers(rows: Iterable[RecordedRow]) -> dict[int, list[int]]:
     return readers
 
 
-def find_nearest_tracked_consumers(rows: Sequence[RecordedRow], readers: Mapping[int, list[int]], row: int) -> set[int]:
+def find_nearest_tracked_consumers(rows: Sequence[RecordedRow], readers: Mapping[int, list[int]], row: int) -> RowSet:
     """Return the first tracked rows that use a row, directly or through untracked rows.
 
     Args:

@@ -35,7 +35,7 @@ from .program_text import find_both_operand_expressions, find_statement, trace_v
 from .question import Finding, Question, find_nearest_tracked_consumers, map_rows_to_readers
 
 if TYPE_CHECKING:
-    from ...engine.types import Attributes, RowsByRow, Sizes, TextsByName
+    from ...engine.types import Attributes, OptionalNumber, RowsByRow, RowSet, Sizes, TextsByName
     from .adapter import Adapter
 
 # An adjoint vanishes or explodes if its size changes by these factors over all repetitions of an operation.
@@ -67,7 +67,7 @@ class Suspicion(NamedTuple):
     cause: str
     site: Site
     fields: Attributes
-    row: int | None = None
+    row: OptionalNumber = None
     source_keys: Collection[int] = ()
     only_rows: Collection[int] = ()
     variant: str = ""
@@ -145,8 +145,8 @@ class CheckedRun:
     trained_keys: Collection[int] = ()
     has_named_sources: bool = False
     find_operand_before_broadcast: Callable[[CheckedRun, RecordedRow, int], int] = lambda run, row, operand: operand
-    find_logits_row: Callable[[CheckedRun, RecordedRow], int | None] = lambda run, row: find_logits_row(run, row)
-    _affected_rows_by_cause: dict[str, set[int]] = field(default_factory=dict, init=False)
+    find_logits_row: Callable[[CheckedRun, RecordedRow], OptionalNumber] = lambda run, row: find_logits_row(run, row)
+    _affected_rows_by_cause: dict[str, RowSet] = field(default_factory=dict, init=False)
 
     @cached_property
     def reached_operations(self) -> dict[int, BackwardPass]:
@@ -158,7 +158,7 @@ class CheckedRun:
         """The operations that read each row."""
         return map_rows_to_readers(row for row in self.rows if row.kind == "operation")
 
-    def find_connected_ancestors(self, row: int) -> set[int]:
+    def find_connected_ancestors(self, row: int) -> RowSet:
         """Return a row and the rows that it was computed from through edges that pass gradients.
 
         Args:
@@ -338,7 +338,7 @@ def is_column_and_vector(column_shape: Sizes, row_shape: Sizes) -> bool:
 
 def _find_operands_and_broadcast_column_index(
     run: CheckedRun, row: RecordedRow
-) -> tuple[list[RecordedRow], int | None]:
+) -> tuple[list[RecordedRow], OptionalNumber]:
     """Return an operation's two operands, and the index of a column whose counterpart is a row of equal length."""
     operands = [run.rows[run.find_operand_before_broadcast(run, row, operand)] for operand in row.inputs[:2]]
     shapes = [tuple(operand.shape) for operand in operands]
@@ -348,7 +348,7 @@ def _find_operands_and_broadcast_column_index(
     return operands, None
 
 
-def _find_rows_from_table_to_sum_unless_intended(run: CheckedRun, table_row: RecordedRow) -> set[int]:
+def _find_rows_from_table_to_sum_unless_intended(run: CheckedRun, table_row: RecordedRow) -> RowSet:
     """Return the rows that lead from a table to the sum of all its elements.
 
     Returns:
@@ -386,7 +386,7 @@ def _is_softmax_or_loss_applying_softmax(run: CheckedRun, row: RecordedRow) -> b
     return takes_logits or run.find_activation_name(row) == "softmax"
 
 
-def _is_combined_with_other_table(run: CheckedRun, row: RecordedRow, table: set[int]) -> bool:
+def _is_combined_with_other_table(run: CheckedRun, row: RecordedRow, table: RowSet) -> bool:
     """Return whether a table is combined with another table that the same mistake did not create."""
     others = {index for table_row in table - {row.index} for index in run.rows[table_row].inputs} - table
     for index in others:
@@ -455,7 +455,7 @@ def _describe_called_loss(site: Site) -> str:
     )
 
 
-def find_logits_row(run: CheckedRun, row: RecordedRow) -> int | None:
+def find_logits_row(run: CheckedRun, row: RecordedRow) -> OptionalNumber:
     """Return the row that a loss uses as logits, or None if the operation is not such a loss.
 
     TensorFlow's sigmoid cross-entropy begins with ``where(logits >= 0, logits, 0)``.
@@ -473,7 +473,7 @@ def find_logits_row(run: CheckedRun, row: RecordedRow) -> int | None:
     return logits.index if is_sign_test else None
 
 
-def _find_activation_in_log_of_exponentials(run: CheckedRun, row: RecordedRow) -> tuple[str, int | None]:
+def _find_activation_in_log_of_exponentials(run: CheckedRun, row: RecordedRow) -> tuple[str, OptionalNumber]:
     """Return the name of the activation that a logarithm of exponentials computes, and the row it is applied to.
 
     ``log(1 + exp(z))`` is the logarithm of a sigmoid, and ``log(sum(exp(z)))`` belongs to a softmax.
@@ -784,7 +784,7 @@ def _has_small_slope(run: CheckedRun, row: RecordedRow, adjoint: OptionalArray) 
     return compute_root_mean_square(adjoint * slope) < 10 * VANISHING_RATIO * compute_root_mean_square(adjoint)
 
 
-def find_row_and_ancestors_with_tiny_adjoint(run: CheckedRun, row: int, adjoint_size: float) -> set[int]:
+def find_row_and_ancestors_with_tiny_adjoint(run: CheckedRun, row: int, adjoint_size: float) -> RowSet:
     """Return a row and those of its ancestors that received almost no adjoint.
 
     An input of every repetition, such as a solver parameter, is not included, because it receives its gradient from the

@@ -12,7 +12,7 @@ from itertools import takewhile
 
 import numpy as np
 
-from ...engine.types import RowByRow
+from ...engine.types import OptionalNumber, RowByRow, RowSet
 from ...recording.recorded_rows import OptionalArray, RecordedRow, collect_ancestors
 from ...recording.sites import NOWHERE, Site, read_line_at_site
 from ...recording.value_summary import to_float_array
@@ -127,7 +127,7 @@ def build_custom_rule_finding(
     return build_row_finding(question, cause, row, variant, detail, find_blamed_return_site_of_rule(question, row))
 
 
-def find_row_that_stopped_adjoint(question: Question) -> int | None:
+def find_row_that_stopped_adjoint(question: Question) -> OptionalNumber:
     """Return the row on the path that received an adjoint but did not pass any on.
 
     Args:
@@ -258,7 +258,7 @@ def _explain_nonfinite_leaf(question: Question, leaf: RecordedRow) -> Finding:
     return finding
 
 
-def _find_nonfinite_operation_masked_later(question: Question, data_row: int) -> int | None:
+def _find_nonfinite_operation_masked_later(question: Question, data_row: int) -> OptionalNumber:
     """Return the operation that combines nonfinite data with a tracked value, if only its result is masked.
 
     Args:
@@ -343,7 +343,7 @@ def find_cause_of_zero(question: Question) -> OptionalFinding:
     )
 
 
-def _find_zero_origins_and_zeroing_calls(question: Question) -> tuple[RowByRow, set[int], list[int]]:
+def _find_zero_origins_and_zeroing_calls(question: Question) -> tuple[RowByRow, RowSet, list[int]]:
     """Find out where a sweep makes adjoints zero. The sweep is searched only once for all sources.
 
     Returns:
@@ -373,7 +373,7 @@ def _find_zero_origins_and_zeroing_calls(question: Question) -> tuple[RowByRow, 
 
 
 def _explain_last_zeroing(
-    question: Question, source_row: int, changed_rows: set[int], zeroing_calls: list[int]
+    question: Question, source_row: int, changed_rows: RowSet, zeroing_calls: list[int]
 ) -> Finding:
     """Find the last operation in the sweep whose shares towards the source are zero or cancel other shares.
 
