@@ -42,7 +42,8 @@ Pass the tensors as a list, before the axis: tf.concat([a, b], 0).
 Compare the shapes from the last axis backwards. Two sizes are compatible if they are equal or one of them is 1.
 
 at least two axes, got the shapes
-For a matrix and a vector, use tf.linalg.matvec(matrix, vector), or turn the vector into a column with x[:, tf.newaxis].
+@ and tf.matmul multiply matrices. For a matrix and a vector, use tf.linalg.matvec(matrix, vector), or turn the vector
+into a column with tf.expand_dims(vector, 1). Both functions also accept a list.
 
 `type_value`
 This argument must be a dtype, such as tf.float32. Pass the sizes of a shape as one list: tf.zeros([2, 3]).

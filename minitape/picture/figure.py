@@ -88,7 +88,7 @@ MIN_PRINTED_TYPE, MAX_PRINTED_TYPE = 7.001, 9.0  # The size of that type in prin
 MIN_WIDTH = 65  # A column of nodes fits within this many millimeters in any figure.
 END_NODES = 15  # If there are more than four times as many nodes, only these at each end are drawn.
 MILLIMETERS_PER_END_NODE = 10  # A narrow figure draws fewer nodes at each end, so that it fits on a page.
-MAX_REPEATED_OPERATIONS = 3  # Of a longer turn of an omitted loop, only the number of its rows is named.
+MIN_REPEATED_TURNS = 7  # A loop with fewer turns is not folded.
 MAX_REPEATED_LETTERS = 20  # The gap has room for this many letters of such a turn.
 MAX_PORTS = 50  # Further inputs of an operation are omitted from the picture and its description.
 WIDE_LETTERS = "mwMW…"  # In bold type, these are wider than a name's other letters.
@@ -207,10 +207,14 @@ class Figure:
         visible_rows = [row for row in rows if not row.get("literal")] or rows
         end_nodes = int(min(END_NODES, (self.printed_width or inf) / MILLIMETERS_PER_END_NODE))
         self.gap_index = -1
-        self.omitted_rows: list[RowFields] = []
+        self.omitted_rows = visible_rows[:0]
         selected_rows: list[OptionalRow] = [*visible_rows]
-        if len(visible_rows) > 4 * end_nodes:
-            self.gap_index, end, self.period = choose_gap([row["label"] for row in visible_rows], end_nodes)
+        labels = [row["label"] for row in visible_rows]
+        # A narrow figure also folds blocks of a model that repeat, because each takes half a line.
+        shorter_ends = range(1, end_nodes + 1) if self.printed_width else ()
+        gap = next((gap for ends in shorter_ends if (gap := choose_gap(labels, ends))[2]), None)
+        if gap or len(visible_rows) > 4 * end_nodes:
+            self.gap_index, end, self.period = gap or choose_gap(labels, end_nodes)
             self.omitted_rows = visible_rows[self.gap_index : end]
             selected_rows[self.gap_index : end] = [None]
         self.node_by_row = {row["row"]: index for index, row in enumerate(selected_rows) if row}
@@ -229,15 +233,13 @@ class Figure:
 
     def describe_omitted_rows(self) -> tuple[int, str]:
         """Return how many rows are omitted, and what a loop repeats in them, such as "84 × (×, tanh)", or ""."""
-        row_before, row_after = (self.nodes[self.gap_index + offset].row or {"row": 0} for offset in (-1, 1))
-        count = row_after["row"] - row_before["row"] - 1
+        rows = self.omitted_rows
+        count = rows[-1]["row"] - (self.nodes[self.gap_index - 1].row or rows[0])["row"]
         if not self.period:
             return count, ""
-        first_row, *next_rows = self.omitted_rows
-        stride = next_rows[self.period - 1]["row"] - first_row["row"]
-        labels = [row["label"] for row in self.omitted_rows[: self.period]]
-        turn = ", ".join(labels) if len(labels) <= MAX_REPEATED_OPERATIONS else translate("{n} rows", n=stride)
-        return count, f"{count // stride} × ({turn})"
+        stride = rows[self.period]["row"] - rows[0]["row"]
+        turn = ", ".join(row["label"] for row in rows[: self.period])
+        return count, elide_text(f"{count // stride} × ({turn})", MAX_REPEATED_LETTERS)
 
     # -- layout --------------------------------------------------------------------------------------------------
 
@@ -420,7 +422,7 @@ class Figure:
             return (
                 draw_node_box(x, y, "gap", *NODE_COLORS["gap"], "2 3")
                 + draw_text(x + 10, y + 21, translate("{n} rows", n=count), TITLE_STYLE)
-                + draw_text(x + 10, y + 39, elide_text(repeated, MAX_REPEATED_LETTERS), SMALL_STYLE, MUTED_COLOR)
+                + draw_text(x + 10, y + 39, repeated, SMALL_STYLE, MUTED_COLOR)
             )
         padding = 16 if row["kind"] == "source" else 10
         number_text = draw_text(
@@ -639,7 +641,7 @@ class Figure:
 def choose_gap(labels: Sequence[str], end_nodes: int) -> tuple[int, int, int]:
     """Return which rows of a long recording to omit: the first, the end, and the number of rows in a turn, or 0.
 
-    Of a loop that reaches beyond the gap, two turns remain at each end.
+    Of a loop, two turns remain at each end.
 
     Args:
         labels: The operations of all rows.
@@ -657,8 +659,9 @@ def choose_gap(labels: Sequence[str], end_nodes: int) -> tuple[int, int, int]:
             begin -= 1
         while stop < len(labels) and labels[stop] == labels[stop - period]:
             stop += 1
-        first, end = min(first, begin + 2 * period), max(end, stop - 2 * period)
-    return first, end, period
+        if stop - begin >= MIN_REPEATED_TURNS * period:
+            return begin + 2 * period, stop - 2 * period, period
+    return first, end, 0
 
 
 def is_within_tape(row: RowFields, tape: TapeFields) -> bool:

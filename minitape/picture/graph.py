@@ -329,13 +329,8 @@ def iter_gap_statements(figure: Figure) -> Iterator[str]:
         translate('To see them, use TapeView(tape), or fold="layers" for a model.'),
     ]
     cells = "".join(f"<tr><td>{escape_label(line)}</td></tr>" for line in lines if line)
-    attributes = {
-        "label": f'<<table border="0" cellborder="0" cellspacing="0">{cells}</table>>',
-        "style": "dashed",
-        "color": NODE_COLORS["gap"][0],
-        "fontcolor": MUTED_COLOR,
-    }
-    yield f"{GAP_NODE} [{format_attributes(attributes)}]"
+    label = f'<<table border="0" cellborder="0" cellspacing="0">{cells}</table>>'
+    yield f'{GAP_NODE} [label={label} style=dashed color="{NODE_COLORS["gap"][0]}" fontcolor="{MUTED_COLOR}"]'
     if row_before := figure.nodes[figure.gap_index - 1].row:
         yield f"{row_before['row']} -> {GAP_NODE} [style=invis]"
 

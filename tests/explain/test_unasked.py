@@ -209,6 +209,7 @@ tf.float32(3) | tf.constant(3, tf.float32)
 with tf.GradientTape as t: pass | parentheses after the class are missing
 x ^ 2 |
 x += 1 |
+tf.ones([2, 2]) @ [1.0, 2.0] | into a column with tf.expand_dims(vector, 1). Both functions also accept a list.
 undefined |
 np.ones(2).grad |
 np.ones(2) + np.ones(3) |

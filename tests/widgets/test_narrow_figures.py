@@ -6,6 +6,7 @@ from itertools import pairwise
 import pytest
 
 import minitape as tf
+from minitape.bridges.recording import Recording
 from minitape.picture.drawing import Picture
 from minitape.picture.value_display import format_magnitude
 
@@ -174,3 +175,24 @@ def test_a_narrow_figure_fits_on_a_page(program, width):
     height = float(re.search(r'height="([\d.]+)mm"', svg)[1])
     assert height < 240
     assert "rows</text>" in svg or program is network
+
+
+def test_the_blocks_of_a_model_that_repeat_are_one_box_in_a_column():
+    recording = Recording("by hand")
+    h = recording.add_leaf(1.0, name="tokens")
+    for block in range(12):
+        for layer in ("first", "second"):
+            scope = ("model", f"blocks.{block}", layer)
+            weight = recording.add_leaf(1.0, name=f"blocks.{block}.{layer}.weight", kind="variable")
+            h = recording.add_operation("multiply", [h, weight], 1.0, scope=scope)
+            h = recording.add_operation("tanh" if layer == "first" else "sin", [h], 1.0, scope=scope)
+    recording.add_operation("square", [h], 1.0, name="loss")
+    recording.close()
+    drawn = tf.draw(recording, width=85, fold="layers")
+    names = [node.row and node.row["name"] for node in drawn.figure.nodes]
+    turn = [f"blocks.{{}}.{layer}" for layer in ("first", "second")]
+    blocks = {block: [name.format(block) for name in turn] for block in (0, 1, 10, 11)}
+    assert names == ["tokens", *blocks[0], *blocks[1], None, *blocks[10], *blocks[11], "loss"]
+    assert ">8 × (" in drawn.svg
+    height = float(re.search(r'height="([\d.]+)mm"', drawn.svg)[1])
+    assert height < 150  # millimeters, about half a page
