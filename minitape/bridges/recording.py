@@ -41,7 +41,7 @@ from .picture_reader import (
 if TYPE_CHECKING:
     import graphviz
 
-    from ..engine.types import Action, NamesByRow, OptionalNumber, OptionalText, TextsByName
+    from ..engine.types import Action, NamesByRow, OptionalNumber, OptionalText, RowList, TextsByName
     from ..picture.known_rules import KnownRule
     from .checkup import FrameworkRecording
 
@@ -101,7 +101,7 @@ class Recording(PictureSource):
         self.sweeps: list[BackwardPass] = []
         self.events: list[dict] = []
         self.escapes: list[Escape] = []
-        self.failed_target_rows: list[int] = []
+        self.failed_target_rows: RowList = []
         self.left_out = 0
         self.is_rerun = False
         self.has_placeholder_values = False
@@ -318,7 +318,7 @@ class Recording(PictureSource):
         """
         return value if isinstance(value, int) and 0 <= value < len(self.rows) else None
 
-    def list_rows(self, source: Any) -> list[int]:
+    def list_rows(self, source: Any) -> RowList:
         """Return all rows that stood for a source, in the order in which they ran."""
         row = self.find_row(source)
         return [] if row is None else [row]
@@ -331,7 +331,7 @@ class Recording(PictureSource):
         """Return the names that pictures give to unnamed results, keyed by row."""
         return {}
 
-    def list_source_rows_of_sweep(self, sweep: BackwardPass) -> list[int]:
+    def list_source_rows_of_sweep(self, sweep: BackwardPass) -> RowList:
         """Return the rows of the sources requested in a sweep.
 
         If the program named no sources, return the rows of the leaves that the sweep reached.

@@ -78,8 +78,10 @@ ShapeAndDtype: TypeAlias = tuple[Sizes, np.dtype]
 ArraysByRow: TypeAlias = dict[int, Array]
 # A dict that maps row numbers, or the positions of a call's inputs, to adjoints.
 AdjointsByRow: TypeAlias = dict[int, Adjoint]
-# The numbers of some rows, in no order.
+# The numbers of some rows: in no order, in an order, or in a list that grows.
 RowSet: TypeAlias = set[int]
+RowSequence: TypeAlias = Sequence[int]
+RowList: TypeAlias = list[int]
 # A dict that maps row numbers to lists of rows, such as their consumers.
 RowsByRow: TypeAlias = dict[int, list[int]]
 # A dict that maps a row to another one, such as the row that a copied value came from.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..common.translation import join_sentences
 from ..engine.hooks import hooks
-from ..engine.types import OptionalNumber, OptionalText
+from ..engine.types import OptionalNumber, OptionalText, RowList
 from ..recording.sites import NOWHERE, Site, read_source_lines
 from .caller import format_bracketed_place, format_place
 from .causes import CAUSES, find_kind_or_error_kind
@@ -101,7 +101,7 @@ class Explanation:
         self.patch: OptionalText = None
         self.patch_line: OptionalNumber = None
         self._tape: GradientTape | None = None
-        self._rows: list[int] = []
+        self._rows: RowList = []
         self.beside = False
 
     def add_side_breaks(self, others: Iterable[Explanation]) -> Explanation:

@@ -32,7 +32,7 @@ from ..engine.tensor.conversion import convert_to_tensor
 from ..engine.tensor.operation import record_operation
 from ..engine.tensor.tensor import EagerTensor, Tensor, wrap_array, wrap_array_with_origin
 from ..engine.tensor.variable import ResourceVariable
-from ..engine.types import Adjoint, Array, Structure, Value
+from ..engine.types import Adjoint, Array, RowSequence, Structure, Value
 from ..engine.values.nest import flatten, map_structure, pack_sequence_as
 from . import inner_rows
 from .first_run import Feed, FirstRun, GuardError
@@ -91,7 +91,7 @@ class ConcreteFunction:
         self,
         traced_rows: TracedRows,
         feeds: Sequence[Feed],
-        result_rows: Sequence[int],
+        result_rows: RowSequence,
         assignments: Sequence[Assignment] = (),
         effects: Sequence = (),
     ):
@@ -353,7 +353,7 @@ class ConcreteGradient:
         traced_rows.read_and_release_new_rows()
         return [seed._row for seed in seeds]
 
-    def _create_programs(self, seed_rows: Sequence[int], first_gradient_row: int) -> None:
+    def _create_programs(self, seed_rows: RowSequence, first_gradient_row: int) -> None:
         """Set `saved_rows`, and create the two programs and the differentiable function.
 
         Args:
@@ -382,7 +382,7 @@ class ConcreteGradient:
         self.pure_function = ConcreteFunction(traced_rows, pure_feeds, rows, (), effects)
 
     def _find_read_forward_rows(
-        self, gradient_rows: Sequence[int], seed_rows: Sequence[int], first_gradient_row: int
+        self, gradient_rows: RowSequence, seed_rows: RowSequence, first_gradient_row: int
     ) -> set[int]:
         """Find the rows of the forward pass that the sweep reads, except feeds and constants.
 

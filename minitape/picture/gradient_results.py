@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         Namespaces,
         Object,
         OptionalText,
+        RowList,
         Structure,
         TargetOrSource,
         TargetsOrSources,
@@ -193,7 +194,7 @@ def _build_gradient_result(
     return result
 
 
-def _find_assigned_value_and_count(tape: GradientTape, source_rows: list[int]) -> tuple[OptionalValue, int]:
+def _find_assigned_value_and_count(tape: GradientTape, source_rows: RowList) -> tuple[OptionalValue, int]:
     """Return the current value of a variable, and the number of assignments after its last state on the tape.
 
     Such an assignment is usually an optimizer step. Returns (None, 0) if there was no assignment.

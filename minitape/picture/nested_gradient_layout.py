@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from ..engine.record.record import Record
-    from ..engine.types import NumberPair, Object, OptionalNumber, RowByRow
+    from ..engine.types import NumberPair, Object, OptionalNumber, RowByRow, RowList
     from .picture_rows import PictureRows
     from .snapshot_types import RowFields
 
@@ -95,7 +95,7 @@ def _locate_rows_of_one_gradient(
         leaf = record.leaves.get(row)
         return None if leaf is not None and (row in written_rows or leaf.number is not None) else row
 
-    rows_by_key: dict[tuple[object, ...], list[int]] = defaultdict(list)
+    rows_by_key: dict[tuple[object, ...], RowList] = defaultdict(list)
     for row in reversed(written_rows):
         primitive, inputs = find_operation_and_inputs(record, row)
         rows_by_key[primitive, *map(find_input_key, inputs)].append(row)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from ..engine.types import OptionalNumber, TextsByName
+from ..engine.types import OptionalNumber, RowList, TextsByName
 from .snapshot_types import (
     BlamedLine,
     EventFields,
@@ -111,7 +111,7 @@ def _find_escape_expression(source_texts: TextsByName, blamed_line: BlamedLine) 
     return name if match[0] == ".data" else f"{name}()"
 
 
-def _find_row_of_returned_value(rows: Sequence[RowFields], targets: list[int], escaped_row: int, line: int) -> int:
+def _find_row_of_returned_value(rows: Sequence[RowFields], targets: RowList, escaped_row: int, line: int) -> int:
     """Find the constant or number literal that brought an escaped value back.
 
     Returns:

@@ -24,6 +24,7 @@ from ..engine.types import (
     Object,
     OptionalNumber,
     OptionalText,
+    RowList,
     RowSet,
     Spans,
     Structure,
@@ -73,7 +74,7 @@ class _ReleasedTape:
 _AnyTape: TypeAlias = "GradientTape | _ReleasedTape"
 
 
-def list_rows_with_replaced_gradient(record: Record) -> list[int]:
+def list_rows_with_replaced_gradient(record: Record) -> RowList:
     """Return the rows inside functions with a custom gradient, which replaces the gradients of these rows.
 
     A row that is also read outside the function is omitted, because its own gradient is used.
@@ -115,7 +116,7 @@ class TapeReader(Reader):
         self._forget_rows()
 
     def _forget_rows(self) -> None:
-        self.tapes_by_row: list[int] = []
+        self.tapes_by_row: RowList = []
         self.tapes: list[_AnyTape] = []
         self._forms_by_context: dict[Hashable, dict[Hashable, RowFields]] = {}
         self._first_versions: dict[int, int] = {}  # The version of each variable when first recorded.

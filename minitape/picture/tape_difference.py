@@ -13,7 +13,7 @@ from difflib import SequenceMatcher
 from itertools import takewhile, zip_longest
 from typing import TypeAlias
 
-from ..engine.types import NumberPair, OptionalText, RowByRow, TextPair
+from ..engine.types import NumberPair, OptionalText, RowByRow, RowList, TextPair
 from .expressions import Expressions
 from .picture_texts import translate
 from .snapshot_types import OptionalRow, OptionalValue, RowFields, Snapshot, StepFields
@@ -50,7 +50,7 @@ class TapeDifference:
     rows: RowPair
     places: NumberPair
     texts: TextPair
-    changed_rows: tuple[list[int], list[int]]
+    changed_rows: tuple[RowList, RowList]
     next_rows: RowPair = (None, None)
     values: TextPair = ("", "")
 
@@ -101,7 +101,7 @@ class Alignment:
         self.snapshots = first, second
         self.rows = tuple({row["row"]: row for row in snapshot["rows"]} for snapshot in self.snapshots)
         self.partners: RowByRow = {}
-        self.changed_rows: tuple[list[int], list[int]] = [], []
+        self.changed_rows: tuple[RowList, RowList] = [], []
         self.difference: TapeDifference | None = None
 
     def iter_pairs(self) -> Iterator[tuple[OptionalRow, OptionalRow, RowPair]]:

@@ -7,7 +7,7 @@ result of an earlier iteration.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..engine.record.record import Record
     from ..engine.record.row_parts import Call
     from ..engine.tensor.variable import ResourceVariable
-    from ..engine.types import Object, OptionalNumber, RowByRow
+    from ..engine.types import Object, OptionalNumber, RowByRow, RowSequence
     from .graph_nodes import ValueNode
 
 BODY_PRIMITIVES = ("function", "while", "cond")
@@ -90,7 +90,7 @@ def iter_bodies_computing_output(call: Call, output_index: OptionalNumber) -> It
                 yield _build_function_body(body, fed_rows, output_index, body.argument_count if is_loop else 0)
 
 
-def _list_rows_fed_to_body(call: Call, body: Object, first_feed_input: int) -> Sequence[int]:
+def _list_rows_fed_to_body(call: Call, body: Object, first_feed_input: int) -> RowSequence:
     """Return the outside rows that are fed to a body. The arguments of a loop body are the first inputs of the loop."""
     argument_count = body.argument_count
     return [
@@ -100,7 +100,7 @@ def _list_rows_fed_to_body(call: Call, body: Object, first_feed_input: int) -> S
 
 
 def _build_function_body(
-    concrete_function: Object, input_rows: Sequence[int], output_index: OptionalNumber, carried_count: int = 0
+    concrete_function: Object, input_rows: RowSequence, output_index: OptionalNumber, carried_count: int = 0
 ) -> FunctionBody:
     """Return the body of a recorded function, whose first `carried_count` feeds are results of the last iteration."""
     feed_rows = [feed.row for feed in concrete_function.feeds]

@@ -26,7 +26,7 @@ from .fusion import (
 )
 
 if TYPE_CHECKING:
-    from ..engine.types import ArraysByRow, OptionalNumber, RowsByRow, ShapeAndDtype, Sizes
+    from ..engine.types import ArraysByRow, OptionalNumber, RowList, RowsByRow, ShapeAndDtype, Sizes
     from .fusion import TracedRowsInterface
 
 MIN_CALLS = 3  # Compiling shorter runs does not pay off.
@@ -162,7 +162,7 @@ class _BlockwiseRun(NamedTuple):
     large_inputs: list[int]
     arrays: list[int]
     totals: dict[int, tuple[Call, int]]
-    computed_rows: list[int]
+    computed_rows: RowList
     outputs: list[int]
 
 

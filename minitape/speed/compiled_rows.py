@@ -28,7 +28,17 @@ from .loop_detection import compile_repeated_rows
 
 if TYPE_CHECKING:
     from ..engine.record.row_parts import Call
-    from ..engine.types import ArraysByRow, Function, NumPyType, OptionalText, RowByRow, RowsByRow, RowSet, Sizes
+    from ..engine.types import (
+        ArraysByRow,
+        Function,
+        NumPyType,
+        OptionalText,
+        RowByRow,
+        RowsByRow,
+        RowSequence,
+        RowSet,
+        Sizes,
+    )
     from .fusion import TracedRowsInterface
 
 COMPILES_IN_BACKGROUND = True  # If this is true, calls to a function do not wait for numba.
@@ -78,8 +88,8 @@ class ProgramWriter:
         traced_rows: TracedRowsInterface,
         calls: Sequence[Call],
         constants: ArraysByRow,
-        fetch_rows: Sequence[int],
-        feed_rows: Sequence[int],
+        fetch_rows: RowSequence,
+        feed_rows: RowSequence,
         build_call_function: Callable,
         can_fuse: bool = False,
         block_size: int = 0,
@@ -334,7 +344,7 @@ class ProgramWriter:
         self.may_warn = True
         self._drop_values_unread_after(call.inputs, [call])
 
-    def _drop_values_unread_after(self, rows: Sequence[int], calls: Sequence[Call]) -> None:
+    def _drop_values_unread_after(self, rows: RowSequence, calls: Sequence[Call]) -> None:
         """Write a line that drops large arrays if no later call reads them.
 
         Args:
@@ -445,8 +455,8 @@ class CompiledRowEvaluator:
         traced_rows: TracedRowsInterface,
         calls: Sequence[Call],
         constants: ArraysByRow,
-        fetch_rows: Sequence[int],
-        feed_rows: Sequence[int],
+        fetch_rows: RowSequence,
+        feed_rows: RowSequence,
         build_call_function: Callable,
     ):
         """Compile the rows without loops.

@@ -36,7 +36,7 @@ from .row_log import (
 )
 
 if TYPE_CHECKING:
-    from ...engine.types import NamesByRow, OptionalNumber, RowSet
+    from ...engine.types import NamesByRow, OptionalNumber, RowList, RowSet
     from ...explain.explanation import Explanation
     from ...explain.reasons.suspects import CheckedRun
 
@@ -112,7 +112,7 @@ class JaxRecording(FrameworkRecording):
         self.recorded_call = RecordedCall()
         self.argument_leaves: list[JaxLeaf] = []
         self.target_row: OptionalNumber = None
-        self.differentiated_rows: list[int] = []
+        self.differentiated_rows: RowList = []
         self.unchanged_counts: dict[int, int] = {}
         self.updates: dict[int, UpdateFact] = {}
         self.shares_along_gradient: dict[int, list[float]] = {}
@@ -219,7 +219,7 @@ class JaxRecording(FrameworkRecording):
                 new, update = results_by_id[id(leaf.value)]
                 self.updates[leaf.row] = UpdateFact(not np.array_equal(leaf.value, new), site, update)
 
-    def map_names_to_rows(self, rows: list[int]) -> dict[str, RowNumber]:
+    def map_names_to_rows(self, rows: RowList) -> dict[str, RowNumber]:
         """Return the rows of leaves by their names.
 
         Args:
@@ -233,7 +233,7 @@ class JaxRecording(FrameworkRecording):
 
         return build_checked_run(self)
 
-    def list_rows(self, source: Any) -> list[int]:
+    def list_rows(self, source: Any) -> RowList:
         """Return the rows that a source of ``explain`` stands for.
 
         Args:

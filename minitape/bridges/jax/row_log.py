@@ -24,7 +24,7 @@ from ..kept_values import SMALL_SIZE, KeptValue, MemoryBudget
 from ..outside_values import unwrap_function
 
 if TYPE_CHECKING:
-    from ...engine.types import OptionalNumber, Scope
+    from ...engine.types import OptionalNumber, RowList, Scope
     from .recording import JaxRecording
 
 LABELS = {
@@ -134,7 +134,7 @@ class JaxCall(NamedTuple):
 
     compute: Callable[..., list]
     inputs: JaxVariables
-    rows: list[int]
+    rows: RowList
 
 
 class BranchChoice(NamedTuple):
@@ -146,7 +146,7 @@ class BranchChoice(NamedTuple):
         branch_index: The index of the branch that ran.
     """
 
-    input_rows: list[int]
+    input_rows: RowList
     site: Site
     branch_index: int
 
@@ -325,7 +325,7 @@ class JaxLog:
         has_tracked_input = self.recording.is_any_tracked(input_rows)
         has_float_source = any(variable.has_float_source for variable in inputs)
         label = self._format_label_with_number_operand(label or LABELS.get(op, op), inputs)
-        output_rows: list[int] = []
+        output_rows: RowList = []
         for output, result in enumerate(results):
             may_be_tracked = has_float_source and any(
                 is_inexact(jnp.asarray(variable.value)) for variable in inputs if not is_random_key(variable.value)

@@ -26,7 +26,7 @@ from .traced_values import compare_values_with_trace_after_call, explain_stale_t
 from .watcher import TensorFlowWatcher
 
 if TYPE_CHECKING:
-    from ...engine.types import Attributes, OptionalNumber
+    from ...engine.types import Attributes, OptionalNumber, RowList
     from ...explain.explanation import Explanation, OptionalExplanation
     from ...explain.reasons.suspects import CheckedRun
     from ..recording import SourcesByName
@@ -97,7 +97,7 @@ class TensorFlowRecording(FrameworkRecording):
 
         return replay_last_step_with_gradient(self, source)
 
-    def list_rows(self, source: Any) -> list[int]:
+    def list_rows(self, source: Any) -> RowList:
         """Return all rows that stood for a tensor or a variable, in order."""
         return self.log.tensor_rows.list_rows(source)
 

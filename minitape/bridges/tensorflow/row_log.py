@@ -50,7 +50,7 @@ from .operation_log import (
 from .tensor_rows import TensorRows
 
 if TYPE_CHECKING:
-    from ...engine.types import OptionalNumber, RowByRow
+    from ...engine.types import OptionalNumber, RowByRow, RowList
     from .function_calls import ReplayedCall
     from .recording import TensorFlowRecording
 
@@ -191,7 +191,7 @@ class TensorFlowLog:
             ]
             self._record_operation(op, rows, outputs, function_call)
 
-    def _record_operation(self, op: str, input_rows: list[int], outputs: Sequence, function_call: Any = None) -> None:
+    def _record_operation(self, op: str, input_rows: RowList, outputs: Sequence, function_call: Any = None) -> None:
         has_tracked_input = self.recording.is_any_tracked(input_rows)
         site = self.running_line.find_site()
         scope = [*self.running_line.list_open_scopes()]

@@ -12,6 +12,7 @@ from tensorflow.python.eager.polymorphic_function.concrete_function import _Tape
 
 from ...common.grouping import group_values_by_key
 from ...engine.record.interrupt_safe import TemporaryAttributes
+from ...engine.types import RowList
 from ...recording.recorded_rows import BackwardPass
 from .guard import SafeWriter
 from .kept_tensors import pause_recording
@@ -159,7 +160,7 @@ class SweepWatcher:
         tape: Any,
         target: Any,
         sources: Any,
-        ancestor_rows: list[int],
+        ancestor_rows: RowList,
         gradients: Any,
         operations: list,
     ) -> None:
@@ -213,7 +214,7 @@ class ShareRecorder:
         self.sweep = sweep
         self.adjoints = adjoints
         recorded_rows = (log.rows[row] for row in sorted(adjoints))
-        self.waiting_rows_by_op: dict[str, list[int]] = group_values_by_key(
+        self.waiting_rows_by_op: dict[str, RowList] = group_values_by_key(
             (row.extra.op, row.index) for row in recorded_rows if row.kind == "operation" and row.output == 0
         )
         self.partial_sums: dict = {}

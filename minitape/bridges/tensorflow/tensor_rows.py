@@ -14,7 +14,7 @@ from .kept_tensors import ReturnedGradient, TapeHistory, TensorFlowExtra, Tensor
 from .operation_log import RunningLine, find_variable_name, is_watched_by_open_tape, to_handle_or_value
 
 if TYPE_CHECKING:
-    from ...engine.types import RowByRow
+    from ...engine.types import RowByRow, RowList
     from .recording import TensorFlowRecording
 
 
@@ -43,13 +43,13 @@ class TensorRows:
         self.variables_by_handle: dict[int, tf.Variable] = {}
         self.returned_gradients = IdentityMap()
         self.is_recorded_later = False
-        self.unsettled_rows: list[int] = []
+        self.unsettled_rows: RowList = []
         self.current_rows: RowByRow = {}
         self._rows_by_tensor = IdentityMap()  # The values are lists of rows.
         self._kept_handles: list = []  # Handles stay alive here because their identities are used as keys.
         self._memory_budget = MemoryBudget()
 
-    def list_rows(self, value: Any) -> list[int]:
+    def list_rows(self, value: Any) -> RowList:
         """Return all rows that stood for a tensor or a variable, in order.
 
         Args:

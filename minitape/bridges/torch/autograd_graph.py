@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 from torch.utils.hooks import RemovableHandle
 
+from ...engine.types import RowList
 from ...recording.recorded_rows import BackwardPass
 from ...recording.sites import NOWHERE, Site
 from ..recording import RecordedRow
@@ -40,7 +41,7 @@ class TorchGraph:
     def __init__(self, log: TorchLog):
         """Start without hooks, for the recording that ``log`` writes."""
         self.log = log
-        self.target_rows: list[int] = []
+        self.target_rows: RowList = []
         self.function_name = ""
         self.keeps_graph = False
         self.site = NOWHERE
@@ -81,7 +82,7 @@ class TorchGraph:
             if isinstance(hook, partial) and hook.func == self._run_hook_safely:
                 hooks[key] = hooks.pop(key)
 
-    def attach_hooks_to_call(self, output_rows: list[int], outputs: Tensors, output_nodes: list) -> None:
+    def attach_hooks_to_call(self, output_rows: RowList, outputs: Tensors, output_nodes: list) -> None:
         """Attach the hooks that read the adjoints of a call's results and the shares that it sends to its input rows.
 
         A node has one hook for both, because calling a hook takes longer than everything that the hook does.
@@ -125,7 +126,7 @@ class TorchGraph:
                 hook = partial(self._run_hook_safely, self._record_complete_adjoint, row, False)
                 self._hook_handles.append(tensor.register_hook(hook))
 
-    def find_nearest_ancestor_rows(self, tensors: Iterable[Tensor]) -> list[int]:
+    def find_nearest_ancestor_rows(self, tensors: Iterable[Tensor]) -> RowList:
         """Return the nearest rows that the tensors depend on in autograd's graph."""
         nodes = [find_autograd_node(tensor) for tensor in tensors]
         nearest_rows = [
@@ -174,7 +175,7 @@ class TorchGraph:
 
     # -- while a backward pass runs ----------------------------------------------------------------
 
-    def record_backward_start(self, target_rows: list[int], function_name: str, site: Site) -> None:
+    def record_backward_start(self, target_rows: RowList, function_name: str, site: Site) -> None:
         """Record that the program is starting a backward pass.
 
         Args:

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 
-from ...engine.types import OptionalNumber
+from ...engine.types import OptionalNumber, RowList
 from ...explain.reasons.object_names import share_searches_between_questions
 from ...explain.translated_sentences import UNNAMED_TENSOR, fill
 from ..checkup import Checkup, FrameworkRecording
@@ -50,7 +50,7 @@ class TorchRecording(FrameworkRecording):
         """Create an empty recording and its log."""
         super().__init__("torch")
         self.error: tuple[Exception, Site] | None = None
-        self.failed_source_rows: list[int] = []
+        self.failed_source_rows: RowList = []
         self.failed_sweep: BackwardPass | None = None
         self.explains_steps = True
         self.log = TorchLog(self)
@@ -87,7 +87,7 @@ class TorchRecording(FrameworkRecording):
 
         return build_checked_run(self)
 
-    def list_rows(self, source: Any) -> list[int]:
+    def list_rows(self, source: Any) -> RowList:
         """Return all rows that stood for a tensor, in order, or an empty list for any other object."""
         return self.log.list_rows(source) if isinstance(source, Tensor) else []
 

@@ -28,7 +28,7 @@ from .parameter_history import ParameterCopy, list_optimized_parameters
 from .row_log import GradClearing, TorchLog, is_differentiable
 
 if TYPE_CHECKING:
-    from ...engine.types import OptionalText, Scope
+    from ...engine.types import OptionalText, RowList, Scope
     from .kept_tensors import Tensors
     from .recording import TorchRecording
 
@@ -350,7 +350,7 @@ class TorchWatcher(Watcher):
             self._run_safely(self._record_result, function_name, inputs, rows_before, changed_tensors, result)
         return result
 
-    def _copy_values_and_list_rows_before_change(self, inputs: Tensors, changed_tensors: Tensors) -> list[int]:
+    def _copy_values_and_list_rows_before_change(self, inputs: Tensors, changed_tensors: Tensors) -> RowList:
         """Copy the kept values that an in-place change would overwrite.
 
         Returns:
@@ -584,7 +584,7 @@ def _find_break_cause_by_name(function_name: str, inputs: Tensors, outputs: Tens
     return ""
 
 
-def _find_or_add_rows_unless_full(log: TorchLog, tensors: Tensors) -> list[int]:
+def _find_or_add_rows_unless_full(log: TorchLog, tensors: Tensors) -> RowList:
     """Return the rows of some tensors, adding missing rows. If the log is full, tensors without a row are left out."""
     return [
         log.find_or_add_row(tensor) for tensor in tensors if not log.is_full or log.find_current_row(tensor) is not None

@@ -7,7 +7,6 @@ between them that matter, and runs the sweep. The third step reads the adjoints 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
@@ -17,7 +16,7 @@ from ..record.record import DIFFERENTIABLE_KINDS, Record
 from ..record.row_parts import FLOAT_TYPES
 from ..record.thread_state import state
 from ..tensor.tensor import EagerTensor, Tensor, wrap_array
-from ..types import RowSet
+from ..types import RowSequence, RowSet
 from .nested_sweep import run_recorded_sweep
 from .reachability import mark_reachable_rows
 from .row_marks import has_differentiable_dtype
@@ -70,7 +69,7 @@ def compute_gradients(
             seeds[row] = seeds[row] + seed if row in seeds else seed
 
     # The sweep ends at the rows of the sources. A variable has a row for each of its states.
-    rows: Sequence[int]
+    rows: RowSequence
     rows_by_source = []
     source_rows: RowSet = set()
     for source in sources:
@@ -128,7 +127,7 @@ def _build_seed_unless_string(target: TargetOrSource, output_gradient: Adjoint, 
     return None if dtype.kind in "Os" else build_seed(target, output_gradient, is_recorded)
 
 
-def _find_differentiable_rows(tape: GradientTape, source: TargetOrSource) -> Sequence[int]:
+def _find_differentiable_rows(tape: GradientTape, source: TargetOrSource) -> RowSequence:
     """Return the rows of a source in the tape's recording, or () if no gradient flows through the source's dtype."""
     rows = find_rows_in_recording(tape, source)
     return rows if rows and source.dtype.differentiable else ()
@@ -230,7 +229,7 @@ def _collect_gradient(
     tape: GradientTape,
     adjoint_of: AdjointLookup,
     source: TargetOrSource,
-    rows: Sequence[int],
+    rows: RowSequence,
     targets: TargetsOrSources,
     output_gradients: Adjoints,
 ) -> Result:

@@ -25,7 +25,7 @@ from ..record.thread_state import get_current_first_run, state
 from ..table.primitives import TABLE
 from ..table.primitives.reduce import unbroadcast
 from ..tensor.tensor import wrap_array, wrap_array_with_origin
-from ..types import OptionalNumber
+from ..types import OptionalNumber, RowSequence
 from ..values.nest import flatten, pack_sequence_as
 
 if TYPE_CHECKING:
@@ -211,7 +211,7 @@ def _sweep_stacked_seeds(
     return [_add_up_adjoints(sweep, rows) for rows in rows_by_source]
 
 
-def _add_up_adjoints(sweep: StackedSweep, rows: Sequence[int]) -> Result:
+def _add_up_adjoints(sweep: StackedSweep, rows: RowSequence) -> Result:
     """Add up the stacked adjoints of a source's rows.
 
     Args:

@@ -25,7 +25,7 @@ from ..causes import Kind, find_kind_or_error_kind, get_kind_name
 from .program_text import find_statement, unparse
 
 if TYPE_CHECKING:
-    from ...engine.types import OptionalNumber, RowSet, TextsByName
+    from ...engine.types import OptionalNumber, RowList, RowSet, TextsByName
     from .adapter import Adapter
 
 Result = TypeVar("Result")
@@ -117,8 +117,8 @@ class Question:
 
     adapter: Adapter
     rows: Sequence[RecordedRow]
-    source_rows: list[int]
-    target_rows: list[int]
+    source_rows: RowList
+    target_rows: RowList
     source: Any
     target: Any = None
     escapes: Sequence[Escape] = ()
@@ -133,7 +133,7 @@ class Question:
         return self.get_or_compute_shared_result("ancestors", lambda: self.find_ancestors(self.target_rows))
 
     @cached_property
-    def used_source_rows(self) -> list[int]:
+    def used_source_rows(self) -> RowList:
         """The rows of the source that the target was computed from."""
         return [row for row in self.source_rows if row in self.ancestors]
 
@@ -353,7 +353,7 @@ def _has_same_reason_as_next(kind: Kind, edge: InputEdge, next_edge: InputEdge) 
     return edge.cause == next_edge.cause and not kind.repeats_cost
 
 
-def map_rows_to_readers(rows: Iterable[RecordedRow]) -> dict[int, list[int]]:
+def map_rows_to_readers(rows: Iterable[RecordedRow]) -> dict[int, RowList]:
     """Return the operations that read each row, in execution order.
 
     Args:
@@ -366,7 +366,7 @@ def map_rows_to_readers(rows: Iterable[RecordedRow]) -> dict[int, list[int]]:
     return readers
 
 
-def find_nearest_tracked_consumers(rows: Sequence[RecordedRow], readers: Mapping[int, list[int]], row: int) -> RowSet:
+def find_nearest_tracked_consumers(rows: Sequence[RecordedRow], readers: Mapping[int, RowList], row: int) -> RowSet:
     """Return the first tracked rows that use a row, directly or through untracked rows.
 
     Args:

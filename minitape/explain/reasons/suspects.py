@@ -35,7 +35,7 @@ from .program_text import find_both_operand_expressions, find_statement, trace_v
 from .question import Finding, Question, find_nearest_tracked_consumers, map_rows_to_readers
 
 if TYPE_CHECKING:
-    from ...engine.types import Attributes, OptionalNumber, RowsByRow, RowSet, Sizes, TextsByName
+    from ...engine.types import Attributes, OptionalNumber, RowList, RowsByRow, RowSet, Sizes, TextsByName
     from .adapter import Adapter
 
 # An adjoint vanishes or explodes if its size changes by these factors over all repetitions of an operation.
@@ -139,7 +139,7 @@ class CheckedRun:
     adapter: Adapter | None = None
     checks: Sequence[Check] = ()
     find_source_key: Callable[[Any], int] = id
-    find_source_rows: Callable[[Any], list[int]] = lambda source: []
+    find_source_rows: Callable[[Any], RowList] = lambda source: []
     find_optimizer_steps: Callable[[Any], list] = lambda source: []
     sources_with_gradient: Mapping[int, Any] = field(default_factory=dict)
     trained_keys: Collection[int] = ()
@@ -171,7 +171,7 @@ class CheckedRun:
         rows = (self.rows[row] for row in sorted(self.reached_operations, reverse=True))
         return (row for row in rows if row.op in ops)
 
-    def list_tracked_inputs(self, row: RecordedRow) -> list[int]:
+    def list_tracked_inputs(self, row: RecordedRow) -> RowList:
         """Return the inputs of a row through which a gradient can pass."""
         return [index for index in row.inputs if self.rows[index].tracked]
 

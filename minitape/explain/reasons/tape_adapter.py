@@ -15,7 +15,7 @@ from ...engine.record.array_spec import ArraySpec
 from ...engine.record.provenance import LoggedEscape, find_creation_stack
 from ...engine.table.primitives import Primitive
 from ...engine.tensor.tensor import Tensor
-from ...engine.types import Function, NumberPair, TargetsOrSources, TextsByName
+from ...engine.types import Function, NumberPair, RowList, TargetsOrSources, TextsByName
 from ...engine.values.dtypes import find_dtype_of_numpy
 from ...recording.function_bodies import find_outermost_call_or_node_itself
 from ...recording.graph_nodes import (
@@ -306,7 +306,7 @@ class TapeAdapter(Adapter):
         self.row_of_node = row_of_node
         self.escapes = escapes
         self.owners = LayerOwners()
-        self.rows_by_name: dict[Hashable, list[int]] = {}
+        self.rows_by_name: dict[Hashable, RowList] = {}
         for row in rows:
             for name in reachability.graph.iter_keys_of_node(row.extra):
                 self.rows_by_name.setdefault(name, []).append(row.index)

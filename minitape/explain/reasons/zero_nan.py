@@ -12,7 +12,7 @@ from itertools import takewhile
 
 import numpy as np
 
-from ...engine.types import OptionalNumber, RowByRow, RowSet
+from ...engine.types import OptionalNumber, RowByRow, RowList, RowSet
 from ...recording.recorded_rows import OptionalArray, RecordedRow, collect_ancestors
 from ...recording.sites import NOWHERE, Site, read_line_at_site
 from ...recording.value_summary import to_float_array
@@ -343,7 +343,7 @@ def find_cause_of_zero(question: Question) -> OptionalFinding:
     )
 
 
-def _find_zero_origins_and_zeroing_calls(question: Question) -> tuple[RowByRow, RowSet, list[int]]:
+def _find_zero_origins_and_zeroing_calls(question: Question) -> tuple[RowByRow, RowSet, RowList]:
     """Find out where a sweep makes adjoints zero. The sweep is searched only once for all sources.
 
     Returns:
@@ -372,9 +372,7 @@ def _find_zero_origins_and_zeroing_calls(question: Question) -> tuple[RowByRow, 
     return origins, {row for row in zero_rows if not totals.get(row, True)}, zeroing_calls
 
 
-def _explain_last_zeroing(
-    question: Question, source_row: int, changed_rows: RowSet, zeroing_calls: list[int]
-) -> Finding:
+def _explain_last_zeroing(question: Question, source_row: int, changed_rows: RowSet, zeroing_calls: RowList) -> Finding:
     """Find the last operation in the sweep whose shares towards the source are zero or cancel other shares.
 
     Only the last such operation matters, because a nonzero adjoint on another path may have come closer to the source.
