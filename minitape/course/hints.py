@@ -138,7 +138,7 @@ def describe_wrong_places(answer: Answer, expected: Answer, is_same: Program) ->
     if max(len(given), len(wanted)) > MAX_SHOWN_LENGTH:
         return say("Only the {place} part of the result is off.", place=name)
     return say(
-        "Almost: only the {place} value is off. It's {given}, but it should be {wanted}.",
+        "In this case, only the {place} value is off. It's {given}, but it should be {wanted}.",
         place=name,
         given=given,
         wanted=wanted,

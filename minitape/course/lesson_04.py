@@ -19,8 +19,8 @@ def _find_hint_if_a_was_watched(answer: Answer, observed_runs: ObservedRuns) -> 
         reads_variable = (
             getattr(names.get("a"), "trainable", False) and len(run.asked_tapes[0].watched_variables()) == 1
         )
-        if not all(call.trainable_inputs[0] or reads_variable for call in run.calls):
-            return "a replaced or frozen"
+        if not all(call.trainable_inputs[0] is not None or reads_variable for call in run.calls):
+            return "a replaced"
         if any(call.tape_counts[0] for call in run.calls):
             return "a watched by itself" if "None" in f"{run.answers}" else "a watched"
     return ""

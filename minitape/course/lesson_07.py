@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 
 from .call_log import ObservedRuns
-from .exercise import Answer, Exercise, Mistake, complete_exercises
+from .exercise import Answer, Exercise, Mistake, complete_exercises, raise_error
 from .unknown_functions import Polynomial, UnknownFunction, compile_unknown_function, run_newton_step
 
 F = Polynomial(0, 1, 0, -2, 0, 1)
@@ -83,6 +83,14 @@ with tf.GradientTape(persistent=True) as first:
             order=2,
             expect=run_newton_step,
             cases=[(F, 2.0), (G, 1.0), (G, -2.0), (F, 0.5)],
+            mistakes=[
+                Mistake(
+                    raise_error,
+                    named="number differentiated",
+                    where=r"\b(\w+) = derivative\(\w+\)\(.*\n[^#]*derivative\(\1\)",
+                    error="not callable",
+                )
+            ],
         ),
         Exercise(
             "07.5",
@@ -133,7 +141,10 @@ def lowest(f, start, steps):
             also=_find_full_hessian_hint,
             expect=_compute_hessian_product,
             cases=[(BENT, [1.0, 2.0], [1.0, 1.0]), (STEEP, [1.0, 2.0], [1.0, -1.0]), (STEEP, [-1.0, 0.5], [2.0, -3.0])],
-            mistakes=[Mistake(_compute_hessian, named="whole Hessian")],
+            mistakes=[
+                Mistake(_compute_hessian, named="whole Hessian"),
+                Mistake(lambda f, point, direction: None, named="asked about v", where=r"gradient\(\w+, v\)"),
+            ],
         ),
     ),
 )

@@ -22,14 +22,14 @@ from .exercise import Answer, NamedValues, Program
 MAX_VALUE_LENGTH = 60
 DIFFERENCES = {
     "missing": "Before your line {line}, the solution's tape has {there}, but your tape does not.",
-    "additional": "Next, your tape has {here}, but the solution's tape does not.",
+    "additional": "Next, your program computed {here}, which the solution's tape does not have.",
     "recording": "Next, your tape recorded {here}, but the solution's tape did not.",
     "unrecorded": "Next, the solution's tape recorded {here}, but your tape did not.",
     "start": "In your line {line}, your tape has {here}, but the solution's tape has {there}.",
     "adjoint": "In the backward sweep, {name} has {here} on your tape, but {there} on the solution's tape.",
     "share": "In the backward sweep, {name} sends {here} on your tape, but {there} on the solution's tape.",
-    "operation": "Next, your tape has {here}, but the solution's tape has {there}.",
-    "value": "Next, your tape has {here}, but the solution's tape has {there}.",
+    "operation": "Next, your program computed {here}, but the solution computed {there}.",
+    "value": "Next, your program computed {here}, but the solution computed {there}.",
     "sweep": "Next, the solution's tape recorded a step of another tape's sweep, but your tape did not.",
 }
 DIFFERENCES_WITHOUT_LINE = {

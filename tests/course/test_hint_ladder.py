@@ -22,7 +22,7 @@ def test_each_rung_speaks_of_this_program():
     assert "Hint: That's the derivative of the sum. A mean also divides by the count." in first_reply
     assert (
         "Up to your line y = tf.reduce_sum(results), both tapes are the same. "
-        "Next, your tape has Σ(results) = 35.0, but the solution's tape has mean(results) = 11.666667."
+        "Next, your program computed Σ(results) = 35.0, but the solution computed mean(results) = 11.666667."
     ) in first_reply
     pointer, line = read_hints("08.3", solved("08.3", "reduce_mean", "reduce_sum"), 2)
     assert pointer.startswith("A path from x to the result needs a tf function for the mean of all results")

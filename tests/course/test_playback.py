@@ -19,17 +19,17 @@ from minitape_widgets.paired_views import build_comparison_box
 SVG = "{http://www.w3.org/2000/svg}"
 PARTED = [  # an exercise, a right piece, a wrong one, and what is said of it
     ("01.2", "y = f(x)", "y = f(x) * 2.0",
-     "Up to your line y = f(x) * 2.0, both tapes are the same. Next, your tape has (… × x + 1.0) × 2.0 = 6.0, but "
-     "the solution\'s tape does not."),
+     "Up to your line y = f(x) * 2.0, both tapes are the same. Next, your program computed (… × x + 1.0) × "
+     "2.0 = 6.0, which the solution\'s tape does not have."),
     ("01.2", "tf.constant(value)", "tf.constant(value + 1)",
      "In your line tape.watch(x), your tape has x = 3.0, but the solution's tape has x = 2.0."),
     ("04.3", "f(a, b)", "f(b, a)",
-     "Up to your line y = f(b, a), both tapes are the same. Next, your tape has b × b = 25.0, but the solution's tape "
-     "has a × a = 4.0."),
+     "Up to your line y = f(b, a), both tapes are the same. Next, your program computed b × b = 25.0, but the "
+     "solution computed a × a = 4.0."),
     ("09.2", "f(w * x)", "f(w + x)",
      "Before your line total = total + f(w + x), the solution's tape has w × 1.0 = 3.0, but your tape does not."),
     ("08.2", "dtype=tf.float32", "trainable=True",
-     "your tape has x × x = 9 (int32), but the solution's tape has x × x = 9.0 (float32)."),
+     "your program computed x × x = 9 (int32), but the solution computed x × x = 9.0 (float32)."),
     ("07.1", "y + slope * slope", "y + slope",
      "Tape 2: Before your line loss = y + slope, the solution's tape has slope × slope = 0.03515625, but "
      "your tape does not."),
@@ -143,8 +143,8 @@ def test_the_box_is_folded_and_makes_its_two_views_when_it_is_opened(playback):
         bundle["text/html"].startswith("<details><summary>Your tape next to") and bundle["text/html"].count("<svg") == 1
     )
     assert (
-        "<p>Up to your line y = f(x) * x, both tapes are the same. Next, your tape has sin(x) × x = 1.8185948, but the "
-        "solution&#x27;s tape does not.</p><svg" in bundle["text/html"]
+        "<p>Up to your line y = f(x) * x, both tapes are the same. Next, your program computed sin(x) × x = "
+        "1.8185948, which the solution&#x27;s tape does not have.</p><svg" in bundle["text/html"]
     )
     box = build_comparison_box(playback, "<p>The picture.</p>", ["Tapes", "Live"], ["Yours", "Ours"])
     [inside] = box.children

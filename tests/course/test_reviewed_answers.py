@@ -12,7 +12,7 @@ from minitape.engine.record import log_warnings
 
 VALUES = [  # an exercise, an answer, what it hears, and what it must not hear
     ("02.2", {"x": 44.0, "u": 10.0, "v": 4.0, "y": 0.0}, "y: it's the target, and starts with 1.", "x: it"),
-    ("02.2", {"x": 34.0, "u": 10.0, "v": 6.0, "y": 1.0}, "x: are y, v and u right?", "y: it"),
+    ("02.2", {"x": 34.0, "u": 10.0, "v": 5.0, "y": 1.0}, "x: are y, v and u right?", "y: it"),
     ("01.3", [9.0, 10.0, 27.0], "27 is y itself, and", "counts"),
     ("01.1", 12.006, "very close. Did you measure", "too large"),
     ("01.3", [None, 9.0, 9.0], "B: 9 is x * x itself", "half"),

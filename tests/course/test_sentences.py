@@ -126,7 +126,7 @@ def check_hint_against_results(said, exercise, flat):
             assert np.allclose(given, float(found[1]) * right, 5e-3, 1e-3), said
     if "The sign is wrong in each case" in said:
         assert all(np.allclose(given, -right, 1e-3, 1e-3) for given, right in flat), said
-    if found := re.search(r"Almost: only the (\w+) value is off", said):
+    if found := re.search(r"In this case, only the (\w+) value is off", said):
         first = next(pair for pair in flat if not np.allclose(*pair, exercise.rtol, exercise.rtol))
         wrong = [k for k, pair in enumerate(zip(*first, strict=True)) if not np.isclose(*pair, 1e-5, 1e-5)]
         assert ["first second third fourth fifth".split().index(found[1])] == wrong, said

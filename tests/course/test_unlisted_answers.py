@@ -17,7 +17,7 @@ from minitape.course.part_hints import narrow_hint_to_wrong_part
 from minitape.course.unknown_functions import Polynomial
 
 DERIVATIVE, NESTED = SOLUTIONS["01.2"], SOLUTIONS["01.4"]
-SECOND_WRONG = "Almost: only the second value is off."
+SECOND_WRONG = "In this case, only the second value is off."
 RIGHT = [
     ("01.3", np.array([None, 6.0, 9.0], dtype=object)), ("02.1", np.array([[0, 0], [1, 0], [1, 2]])),
     ("08.5", np.array([7, 6, 5])), ("01.1", Fraction(12)), ("01.1", Decimal(12)),
@@ -31,6 +31,7 @@ RIGHT = [
     ("appendix.1", {"A": tf.TensorShape([4, 5]), "B": "error", "C": (4, 5), "D": tf.TensorShape([3, 4, 5])}),
 ]  # fmt: skip
 RIGHT_PROGRAMS = [
+    ("04.3", solved("04.3", "tf.Variable(value_of_a)", "tf.Variable(value_of_a, trainable=False)")),
     ("11.3", solved("11.3", "rest(limit(f(x)))", "limit(f(x))\n        y = rest(y)")),
     (
         "11.3",
