@@ -361,7 +361,13 @@ def _judge_wrong_function(attempt: Attempt, comparison: AnswerComparison) -> Ver
     )
     if may_have_blank(attempt.source) and (attempt.source or (gives_nothing and not has_start)):
         return Verdict(None, is_unfinished=has_start)
-    hint = say("Your function returns nothing. Write return instead of print before its result.")
+    last_line = attempt.source.strip().rpartition("\n")[2].strip()
+    hint = say(
+        "Your function ends without return, so it gives None. Its last line is {line}. What should it return?",
+        line=last_line,
+    )
+    if "print(" in attempt.source:
+        hint = say("Your function returns nothing. Write return instead of print before its result.")
     if not gives_nothing or not attempt.source or re.search(r"\breturn\s+(?!print\b)\S|\blambda\b", attempt.source):
         hint = find_attempt_hint(attempt)
     result_text = (

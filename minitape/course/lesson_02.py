@@ -1,21 +1,26 @@
 """The answers of lesson 02, inside the tape."""
 
+import json
 from collections.abc import Sequence
 from contextlib import suppress
 
 from .exercise import Answer, Case, Exercise, Mistake, complete_exercises, raise_error
 
 INPUTS = {1: [0, 0], 2: [1, 0], 3: [2, 1]}  # The inputs of each row in exercise 1.
+
+
+def _parse_rows(text: str) -> list[Case]:
+    """Parse rows such as "leaf 3.0, multiply 0 0": an operation, and then a leaf's number or the inputs' rows."""
+    return [(operation, *map(json.loads, numbers)) for operation, *numbers in map(str.split, text.split(","))]
+
+
 LISTS: list[Case] = [  # Rows and their values. In exercise 6, a run begins at row 0, 1 and 2 of the first three.
-    ([("leaf", 3.0), ("multiply", 0, 0), ("add", 1, 0)], [3.0, 9.0, 12.0]),
-    (
-        [("leaf", 2.0), ("leaf", 5.0), ("add", 0, 1), ("multiply", 2, 0), ("multiply", 3, 2)],
-        [2.0, 5.0, 7.0, 14.0, 98.0],
-    ),
-    ([("leaf", 2.5), ("multiply", 0, 0), ("leaf", 5.0), ("add", 1, 2)], [2.5, 6.25, 5.0, 11.25]),
-    ([("leaf", 4.0), ("add", 0, 0), ("multiply", 1, 1), ("multiply", 0, 1)], [4.0, 8.0, 64.0, 32.0]),
+    (_parse_rows("leaf 3.0, multiply 0 0, add 1 0"), [3.0, 9.0, 12.0]),
+    (_parse_rows("leaf 2.0, leaf 5.0, add 0 1, multiply 2 0, multiply 3 2"), [2.0, 5.0, 7.0, 14.0, 98.0]),
+    (_parse_rows("leaf 2.5, multiply 0 0, leaf 5.0, add 1 2"), [2.5, 6.25, 5.0, 11.25]),
+    (_parse_rows("leaf 4.0, add 0 0, multiply 1 1, multiply 0 1"), [4.0, 8.0, 64.0, 32.0]),
 ]
-GROWING_SUM: Case = ([("leaf", 3.0), ("multiply", 0, 0), ("multiply", 1, 0), ("add", 1, 2)], [3.0, 9.0, 27.0, 36.0], 0)
+GROWING_SUM: Case = (_parse_rows("leaf 3.0, multiply 0 0, multiply 1 0, add 1 2"), [3.0, 9.0, 27.0, 36.0], 0)
 LEAF_NOT_LEFT_OUT = Mistake(
     raise_error,
     named="leaf not left out",

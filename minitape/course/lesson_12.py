@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .exercise import Exercise, Mistake, Program, complete_exercises, raise_error
+from .exercise import Case, Exercise, Mistake, Program, complete_exercises, raise_error
 from .own_tape import BACKWARD_TRIALS, MORE_OPERATOR_TRIALS, OPERATOR_TRIALS, ROW_TRIALS
 
 RULES_TO_MEASURE = """
@@ -63,6 +63,17 @@ def _build_counting_array(*shape: int) -> np.ndarray:
     return np.arange(1.0, 1.0 + np.prod(shape)).reshape(shape)
 
 
+def _build_array_cases(counting: str, random: str) -> list[Case]:
+    """Build two cases, one that a person can compute by hand and one of random numbers, from their arrays' shapes.
+
+    Each shape is a word with a digit for each axis, such as "23" for two rows and three columns.
+    """
+    return [
+        tuple(build_array(*map(int, shape)) for shape in shapes.split())
+        for build_array, shapes in ((_build_counting_array, counting), (_build_random_array, random))
+    ]
+
+
 EXERCISES = complete_exercises(
     "12",
     (
@@ -89,42 +100,21 @@ EXERCISES = complete_exercises(
                 for names, formula, rule, inputs, _ in ROWS_OF_RULES
             ],
             order=0,
+            mistakes=[
+                Mistake(
+                    raise_error, named="rule without the value", where=r"rule\(\w+, *\*", error="missing 1 required"
+                )
+            ],
         ),
         Exercise(
             "12.7",
             expect=lambda g, z, x, b: (g, g.sum(axis=0)),
-            cases=[
-                (
-                    _build_counting_array(2, 3),
-                    _build_counting_array(2, 3),
-                    _build_counting_array(2, 3),
-                    _build_counting_array(3),
-                ),
-                (
-                    _build_random_array(5, 2),
-                    _build_random_array(5, 2),
-                    _build_random_array(5, 2),
-                    _build_random_array(2),
-                ),
-            ],
+            cases=_build_array_cases(counting="23 23 23 3", random="52 52 52 2"),
         ),
         Exercise(
             "12.8",
             expect=lambda g, z, x, w: (g @ w.T, x.T @ g),
-            cases=[
-                (
-                    _build_counting_array(2, 3),
-                    _build_counting_array(2, 3),
-                    _build_counting_array(2, 4),
-                    _build_counting_array(4, 3),
-                ),
-                (
-                    _build_random_array(4, 3),
-                    _build_random_array(4, 3),
-                    _build_random_array(4, 5),
-                    _build_random_array(5, 3),
-                ),
-            ],
+            cases=_build_array_cases(counting="23 23 24 43", random="43 43 45 53"),
             mistakes=[
                 Mistake(
                     raise_error,

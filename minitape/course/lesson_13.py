@@ -94,25 +94,18 @@ def _find_diagnosis_hint(diagnosis: Answer, bed: int, patient: Patient) -> str:
     for disease, line in sorted(claimed_pairs - right_pairs, key=str)[:1]:
         bracket_number = _find_bracket_number(line, patient.program)
         if disease in dict(good_pairs):
-            sentences.append(_say_from_this_lesson("disease too many", part=_format_disease(disease, line)))
+            sentence = _say_from_this_lesson("disease too many", part=_format_disease(disease, line))
         elif disease not in DISEASES:
-            sentences.append(
-                _say_from_this_lesson(
-                    "unknown disease",
-                    word=repr(disease),
-                )
-            )
+            sentence = _say_from_this_lesson("unknown disease", word=repr(disease))
         elif (patient.equivalents.get((disease, bracket_number), (disease, bracket_number))) in right_pairs:
-            sentences.append(_say_from_this_lesson("number in brackets", line=line, number=bracket_number))
+            sentence = _say_from_this_lesson("number in brackets", line=line, number=bracket_number)
         elif disease in {other_disease for other_disease, _ in [*right_pairs, *patient.equivalents]}:
-            sentences.append(_say_from_this_lesson("other line"))
+            sentence = _say_from_this_lesson("other line")
         else:
-            sentences += (
-                [_say_from_this_lesson("line is right")]
-                if line in {right_line for _, right_line in right_pairs}
-                else []
-            )
-            sentences.append(_describe_counterevidence(disease, case))
+            sentence = _describe_counterevidence(disease, case)
+            if line in {right_line for _, right_line in right_pairs}:
+                sentence = join_sentences(_say_from_this_lesson("line is right"), sentence)
+        sentences.append(sentence)
     return join_sentences(*sentences)
 
 

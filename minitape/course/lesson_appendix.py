@@ -66,7 +66,10 @@ EXERCISES = complete_exercises(
             expect=lambda table: np.where(np.eye(len(table)), 0.0, table),
             cases=[([[1.0, 2.0], [3.0, 4.0]],), ([[5.0, 1.0, 2.0], [3.0, 6.0, 4.0], [7.0, 8.0, 9.0]],)],
             also=_find_missing_update_hint,
-            mistakes=[Mistake(raise_error, named=name, error=pattern) for name, pattern in WRONG_UPDATES.items()],
+            mistakes=[
+                Mistake(raise_error, named="places before the tensor", where=r"update\(.*, *(x|table) *,"),
+                *(Mistake(raise_error, named=name, error=pattern) for name, pattern in WRONG_UPDATES.items()),
+            ],
         ),
         Exercise("appendix.4", expect=[5.0, 0.0, 0.0, 0.0, 1.0]),
         Exercise("appendix.5", expect={"A": 20, "B": 12, "C": 24, "D": 4}),

@@ -262,7 +262,7 @@ def test_a_function_that_forgets_to_return_is_no_blank():
     said = count_try_and_build_feedback("test.7", printed)
     assert said.startswith("Exercise test.7: not yet.")
     assert "printed(2.0) gives None" in said
-    assert said.endswith("Hint: Your function returns nothing. Write return instead of print before its result.")
+    assert "Your function ends without return, so it gives None. Its last line is 2 * x." in said
     assert count_try_and_build_feedback("test.7", lambda x: None).endswith("Hint: Twice.")
     assert "Replace the ..." in count_try_and_build_feedback("test.7", untouched)
     made: dict = {}

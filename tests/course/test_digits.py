@@ -131,8 +131,8 @@ def test_a_training_hears_what_its_network_does():
         "shapes": count_try_and_build_feedback("14.12", [1.0, 2.0]),
         "right": count_try_and_build_feedback("14.12", load_trained_network()),
     }
-    assert "guessing gets 10" in said["guesses"]
-    assert "it hasn't finished learning" in said["unfinished"]
+    assert "no step has changed it" in said["guesses"]
+    assert "if the loss still falls, give it more steps" in said["unfinished"]
     assert "the parameters contain NaN" in said["overflowed"]
     assert "(144, n), (n,), (n, 10) and (10,)" in said["shapes"]
     assert said["right"].startswith("Exercise 14.12: correct.")
@@ -147,3 +147,7 @@ def test_a_pad_is_handed_in_with_ten_digits(pad):
     pad.keep_drawings(load_drawings()[:4])
     assert "4 of ten digits so far" in count_try_and_build_feedback("14.13", pad)
     assert "use the pad itself" in count_try_and_build_feedback("14.13", load_drawings())
+    pad.keep_drawings(load_drawings()[::-1])
+    assert "in another order" in count_try_and_build_feedback("14.13", pad)
+    pad.keep_drawings(load_drawings()[:1] * 10)
+    assert "stroke for stroke" in count_try_and_build_feedback("14.13", pad)

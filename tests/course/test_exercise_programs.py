@@ -141,8 +141,8 @@ def learn(loss_of, start, steps):
 EXERCISES = [exercise for lesson in sorted(list_built_in_lessons()) for exercise in collect_exercises(lesson).values()]
 OFF = "        with tape.stop_recording():\n    "
 STANDARDIZED = SOLUTIONS["14.4"].replace("        features", f"{OFF}        features")
-FEATURES = "(hidden - tf.reduce_mean(hidden)) / tf.math.reduce_std(hidden)"
-STOPPED = "(hidden - tf.stop_gradient(tf.reduce_mean(hidden))) / tf.stop_gradient(tf.math.reduce_std(hidden))"
+FEATURES = "(hidden - center) / spread"
+STOPPED = "(hidden - tf.stop_gradient(center)) / tf.stop_gradient(spread)"
 SLOPE = collect_exercises("08")["08.2"].start
 SLOPES = collect_exercises("08")["08.3"].start
 BOXED_TOTAL = collect_exercises("09")["09.2"].start
