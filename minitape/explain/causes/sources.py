@@ -10,7 +10,7 @@ CAUSES = (
         "not_tracked",
         """
         [tape]
-        {x} is a tensor that the tape does not watch, so its use{line} was not recorded.
+        {x} is a tensor that the tape does not watch, so its use{line} sends no gradient back to it.
         Fix: Call tape.watch({x}) inside the block before {x} is used, or make {x} a tf.Variable.
 
         [tensorflow]
