@@ -75,7 +75,7 @@ def test_screen_readers_hear_the_selected_row_and_that_a_gradient_is_none(show):
     assert said.inner_text() == "Forward, row 0: w = 2.0"
     assert page.locator(".mt-node[data-id=r0]").get_attribute("aria-current") == "step"
     type_keys(page, "End")
-    assert said.inner_text().endswith("to g: -4.0; w: None")
+    assert said.inner_text().endswith("to g: -4.0; w: None; the sweep ends here")
     assert page.locator(".mt-node[data-id=r0]").get_attribute("aria-label").endswith("adjoint None")
 
 

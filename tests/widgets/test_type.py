@@ -128,7 +128,7 @@ def test_a_step_says_what_adds_up_to_readers_of_the_screen(show):
     type_keys(page, "End")
     heard = page.locator(".mt-said-only").inner_text()
     parts = [float(one) for one in re.findall(r"-?\d+\.\d+", heard)]
-    assert re.sub(r"-?\d+\.\d+", "?", heard) == "Backward, row 1: u · exp; to x: ?, added up: ?"
+    assert re.sub(r"-?\d+\.\d+", "?", heard) == "Backward, row 1: u · exp; to x: ?, added up: ?; the sweep ends here"
     assert parts == pytest.approx([0.7 * np.exp(0.7), 1.7 * np.exp(0.7)], rel=1e-6)
     type_keys(page, "s")
     assert "what a nudge of x by 1 has become" in page.locator(".mt-slopenote[role=status]").inner_text()

@@ -94,13 +94,24 @@ const options = {
 };
 
 function renaming(names) {
+  const short = Object.values(names);
+  if (new Set(short).size < short.length) throw new Error("Two properties have one short name.");
   return { mangleProps: new RegExp(`^(${Object.keys(names).join("|")})$`), mangleCache: names };
 }
 
-// Editors and films have properties of these names that are not the view's.
+// Editors and films have properties of these names that are not the view's. The playground reads
+// none of them from a view.
 const viewNames = renaming({
   ...shortNames,
-  ...{ position: "pz", current: "cz", selected: "sz", scene: "nz", nodes: "ns", group: "gp" },
+  ...{ unfolded: "ka", tokenize: "kb", sentFrom: "kc", sentBack: "kf" },
+  ...{ focusView: "kg", differsAt: "kh", isSloping: "ki" },
+  ...{ scene: "nz", nodes: "ns", group: "gp" },
+  ...{ current: "ja", writeBytesView: "jb", bytesView: "jc", writeFrame: "jd", writeBytes: "jf" },
+  ...{ trail: "jg", restage: "jh", grab: "ji", parseNot: "jj", needName: "jk" },
+  ...{ findOpening: "jl", whatIf: "jm", planOf: "jn", parsePower: "jo", parseIndex: "jp" },
+  ...{ openInside: "jq", isRecorded: "jr", endSection: "jt", dropOthers: "ju", sayAnew: "jv" },
+  ...{ moveCut: "jw", onPaper: "jx", turnOff: "jy", parseText: "jz", parseAtom: "qa" },
+  ...{ skipBlank: "qb", watchSize: "qc" },
 });
 
 // `import source from "worker:./worker.ts"` gives the bundled text of that module, to start a

@@ -205,9 +205,8 @@ function clearPicture(): void {
   markLine(editor, null);
 }
 
-function markStep(moved: unknown): void {
-  const { timeline, store } = moved as View;
-  markLine(editor, store.rows[timeline.current]?.line ?? null);
+function markStep(line: number | null): void {
+  markLine(editor, line);
 }
 
 /** The worker, which is started when it is first needed. */

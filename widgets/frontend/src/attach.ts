@@ -56,13 +56,13 @@ export function attach(
 ): View {
   addStyle(el, css);
   startFrom(options.bundle);
-  const view = new View(
+  const view: View = new View(
     store,
     {
       ...options,
-      moved: (one) => {
-        together(one as View);
-        options.moved?.(one);
+      moved: (line) => {
+        together(view);
+        options.moved?.(line);
       },
     },
     parts,

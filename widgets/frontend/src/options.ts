@@ -10,7 +10,7 @@ export interface ViewOptions {
   again?(): boolean; // asks the kernel to compute again what the tape released
   // asks the kernel for the rows inside of a call of a function
   inside?(row: number): Promise<Inside | null>;
-  moved?(view: unknown): void; // the reader is at another step
+  moved?(line: number | null): void; // the reader is at another step, of this line
   pointed?(row: number): void; // the reader points at a row, or at none (-1)
   grab?(row: number, event: PointerEvent): void; // the reader pulls at a leaf
   out?(): void; // of a view of such rows: back to where the call is

@@ -172,7 +172,7 @@ export class View {
     timeline.go(position);
     if (timeline.position !== before) {
       this.trail.went(before);
-      this.options.moved?.(this);
+      this.options.moved?.(this.store.rows[timeline.current]?.line ?? null);
     }
     this.growth.leave();
     pane.tip.say("", null); // what it said is of another step

@@ -1,4 +1,4 @@
-/* minitape film, source 8db08960d6350866 */
+/* minitape film, source 42ea96a6b52a54e8 */
 /* With gifenc:
 The MIT License (MIT)
 Copyright (c) 2017 Matt DesLauriers
