@@ -102,7 +102,7 @@ EXERCISES = complete_exercises(
             order=0,
             mistakes=[
                 Mistake(
-                    raise_error, named="rule without the value", where=r"rule\(\w+, *\*", error="missing 1 required"
+                    raise_error, named="rule without the value", where=r"rule\([\w.]+, *\*", error="missing 1 required"
                 )
             ],
         ),

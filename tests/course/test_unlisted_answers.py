@@ -275,7 +275,7 @@ TOLD = [
     ("01.4", solved("01.4", "inner.gradient(y, x)", "tf.Variable(inner.gradient(y, x))"), "created a new variable"),
     ("01.5", solved("01.5", STEP, "x = start - 0.1 * tape.gradient(y, x)"), "In your line tape.watch(x), your tape"),
     ("01.5", solved("01.5", STEP, "x = x - 0.1 * y"), "but you never called tape.gradient"),
-    ("01.5", solved("01.5", STEP, "x = 0.1 * tape.gradient(y, x)"), "if you leave out x."),
+    ("01.5", solved("01.5", STEP, "x = 0.1 * tape.gradient(y, x)"), "That's 0.1 times the slope alone."),
     ("01.5", solved("01.5", STEP, "x = -0.1 * tape.gradient(y, x)"), "if you leave out x."),
     ("01.5", solved("01.5", "0.1 * tape.gradient(y, x)", "0.1 * tf.sign(tape.gradient(y, x))"), "only the sign of"),
     ("01.5", solved("01.5", STEP, "x = x - 0,1 * tape.gradient(y, x)"), "your answer is a tuple of length 2"),
