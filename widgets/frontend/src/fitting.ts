@@ -26,10 +26,10 @@ import type { Timeline } from "./timeline";
 const SIDE = 8; // left and right of a turned graph
 const CAPTIONS = 16; // pixels above a map
 // scales for a projector: the whole graph where it fits at the first, else at the second a part
-// that glides; in a pane that is wide enough, both are at least so large that a digit is 24 pixels
+// that glides; in a pane that is wide enough, both are at least so large that a digit is 19 pixels
 // high where the pane is 1,920 wide
 const [WHOLE, LEGIBLE, LARGEST] = [1.25, 1.5, 2.6];
-const PANE = 960; // pixels of the graph across a pane, at most
+const PANE = 1200; // pixels of the graph across a pane, at most
 const WIDER = 1.5; // than the pane two storeys may be
 const WRAPS = 60; // columns: of a longer graph it is not tried how it fills the pane best
 // below this scale no text is drawn: the graph is seen as a map that fills the pane
