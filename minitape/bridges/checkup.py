@@ -27,6 +27,7 @@ CANCELLING_CAUSES = ("zero_cancels", "zero_sum")
 INVERSE_OPS = set("acos arccos asin arcsin atanh arctanh Acos Asin Atanh".split())
 
 if TYPE_CHECKING:
+    from ..engine.types import RowSet
     from ..explain.reasons.suspects import CheckedRun
 
 
@@ -112,7 +113,7 @@ class Checkup:
         return explanation.cause == "saturated" and not self._inputs_of_inverse_functions.isdisjoint(explanation._rows)
 
     @cached_property
-    def _inputs_of_inverse_functions(self) -> set[int]:
+    def _inputs_of_inverse_functions(self) -> RowSet:
         """The rows that an arc cosine or a similar function reads."""
         return {input_row for row in self.recording.rows if row.op in INVERSE_OPS for input_row in row.inputs}
 
@@ -230,7 +231,7 @@ class Checkup:
         ]
 
     @cached_property
-    def _ancestors_of_failed_targets(self) -> set[int]:
+    def _ancestors_of_failed_targets(self) -> RowSet:
         """The rows that the targets of failed backward passes depend on, if the question is about the last pass."""
         return collect_connected_ancestors(
             self.recording.rows, self.recording.failed_target_rows if self.target is None else []

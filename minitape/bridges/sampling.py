@@ -17,7 +17,7 @@ from ..engine.record.user_frames import find_user_frame
 from .framework_patches import FrameworkPatches
 
 if TYPE_CHECKING:
-    from ..engine.types import Action, ExitProperty, NumberPair, OptionalNumber
+    from ..engine.types import Action, Attributes, ExitProperty, NumberPair, OptionalNumber
     from .checkup import FrameworkRecording
 
 Place = list[tuple[int, int]]
@@ -111,7 +111,7 @@ class SampledSteps:
         self.on_recorded: Action | None = None
         self.watched_count = 0
         self.bad_step: OptionalNumber = None
-        self.failed_call: tuple[tuple, dict[str, Any], Exception] | None = None
+        self.failed_call: tuple[tuple, Attributes, Exception] | None = None
         self._build_block = build_block
         self._step_ends = step_ends
         self._is_ready = is_ready

@@ -9,17 +9,17 @@ import linecache
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..bridges.recording import Recording
 from ..bridges.snapshot_recording import Replay
 from ..common.translation import join_sentences, print_text, say
+from ..engine.types import JsonObject
 from ..explain.explanation import Explanation
 
 FOLDER = Path(__file__).parent / "recordings"
 LESSON = "14"  # The lesson that shows these programs.
 SENTENCE_BREAK = re.compile(r"(?<=\.) (?=[A-Z])")  # A sentence break is the blank between two sentences.
-JsonObject = dict[str, Any]  # JSON can hold anything.
 FRAMEWORK_NAMES = {
     "torch": "PyTorch",
     "tensorflow": "TensorFlow",

@@ -32,7 +32,7 @@ from ..engine.tensor.conversion import convert_to_tensor
 from ..engine.tensor.operation import record_operation
 from ..engine.tensor.tensor import EagerTensor, Tensor, wrap_array, wrap_array_with_origin
 from ..engine.tensor.variable import ResourceVariable
-from ..engine.types import Adjoint, Array, RowSequence, Structure, Value
+from ..engine.types import Adjoint, Array, RowSequence, RowSet, Structure, Value
 from ..engine.values.nest import flatten, map_structure, pack_sequence_as
 from . import inner_rows
 from .first_run import Feed, FirstRun, GuardError
@@ -383,7 +383,7 @@ class ConcreteGradient:
 
     def _find_read_forward_rows(
         self, gradient_rows: RowSequence, seed_rows: RowSequence, first_gradient_row: int
-    ) -> set[int]:
+    ) -> RowSet:
         """Find the rows of the forward pass that the sweep reads, except feeds and constants.
 
         Args:

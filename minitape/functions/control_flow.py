@@ -23,7 +23,7 @@ from ..engine.record.thread_state import state
 from ..engine.table.primitives import TABLE
 from ..engine.tensor.conversion import convert_to_tensor
 from ..engine.tensor.tensor import Tensor
-from ..engine.types import Adjoint, Function, Structure, Value
+from ..engine.types import Adjoint, Function, OptionalText, Structure, Value
 from ..engine.values.nest import flatten, map_structure, pack_sequence_as
 from .concrete_function import ConcreteFunction, record_function
 from .effect_rows import PythonRow, run_and_write_row
@@ -45,7 +45,7 @@ class RecordedBody(NamedTuple):
 
 
 def cond(
-    pred: Value, true_fn: Function | None = None, false_fn: Function | None = None, name: str | None = None
+    pred: Value, true_fn: Function | None = None, false_fn: Function | None = None, name: OptionalText = None
 ) -> Structure:
     """Call ``true_fn`` if ``pred`` is true, otherwise ``false_fn``, and return the result.
 
@@ -96,7 +96,7 @@ def while_loop(
     back_prop: bool = True,
     swap_memory: bool = False,
     maximum_iterations: Value = None,
-    name: str | None = None,
+    name: OptionalText = None,
 ) -> Structure:
     """Repeat ``loop_vars = body(*loop_vars)`` while ``cond(*loop_vars)`` is true, and return the last values.
 

@@ -26,7 +26,7 @@ from ..engine.table.primitives import Primitive
 from ..engine.tensor.operation import apply
 from ..engine.tensor.tensor import EagerTensor, Tensor, wrap_array
 from ..engine.tensor.variable import ResourceVariable
-from ..engine.types import Array, Object
+from ..engine.types import Array, Object, OptionalNumber, OptionalText
 from ..engine.values.argument_errors import build_argument_error
 from ..recording.graph_nodes import find_operation_and_inputs
 
@@ -302,7 +302,7 @@ class FirstRun:
             tensor._row = row
         return row
 
-    def enter_outside_tensor(self, tensor: Tensor, offset: int | None) -> int:
+    def enter_outside_tensor(self, tensor: Tensor, offset: OptionalNumber) -> int:
         """Add a feed for a tensor that no operation of the run computed.
 
         The tensor comes from outside, or it is a constant that the function itself created. When the run ends,
@@ -402,7 +402,7 @@ class FirstRun:
                     flags.append(call.primitive.stateful or any(flags[input_row] for input_row in call.inputs))
         return bool(self._varying_flags[row])
 
-    def find_symbolic_name(self, row: int) -> str | None:
+    def find_symbolic_name(self, row: int) -> OptionalText:
         """Return the name that replaces a tensor's value in its repr.
 
         Args:

@@ -22,7 +22,7 @@ from ..engine.hooks import hooks
 from ..engine.record.interrupt_safe import TemporaryAttributes, suspend_recording
 from ..engine.tensor.conversion import convert_to_tensor
 from ..engine.tensor.tensor import EagerTensor, Tensor
-from ..engine.types import Attributes, CountsByName, DTypeLike, Index, Object, ShapeLike, Structure
+from ..engine.types import Attributes, CountsByName, DTypeLike, Index, Object, OptionalText, ShapeLike, Structure
 from ..engine.values import dtypes, errors
 from ..engine.values.nest import flatten, map_structure, pack_sequence_as
 from ..engine.values.shape import TensorShape
@@ -136,7 +136,7 @@ class Deferred(Tensor):
     _record = _origin = None
 
     def __init__(
-        self, function: Callable, args: Structure = (), kwargs: Attributes | None = None, name: str | None = None
+        self, function: Callable, args: Structure = (), kwargs: Attributes | None = None, name: OptionalText = None
     ):
         """Add a call to the graph that is being built.
 
@@ -231,7 +231,7 @@ _install_deferred_operators()
 class Placeholder(Deferred):
     """A graph tensor whose value is provided when a session runs."""
 
-    def __init__(self, dtype: DTypeLike, shape: ShapeLike, name: str | None):
+    def __init__(self, dtype: DTypeLike, shape: ShapeLike, name: OptionalText):
         """Add a placeholder to the graph that is being built.
 
         Args:
@@ -258,7 +258,7 @@ class Placeholder(Deferred):
         )
 
 
-def placeholder(dtype: DTypeLike, shape: ShapeLike = None, name: str | None = None) -> Placeholder:
+def placeholder(dtype: DTypeLike, shape: ShapeLike = None, name: OptionalText = None) -> Placeholder:
     """Return a tensor whose value is passed to ``Session.run``.
 
     See https://www.tensorflow.org/api_docs/python/tf/compat/v1/placeholder.

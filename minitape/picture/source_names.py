@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
 
     from ..engine.record.record import Record
-    from ..engine.types import NumberPair
+    from ..engine.types import NumberPair, OptionalText
     from .picture_rows import PictureRow
     from .snapshot_types import RowFields
 
@@ -56,7 +56,7 @@ def find_names_in_source(record: Record, rows: Sequence[PictureRow]) -> list[Row
     return [{"row": number, "name": shorten_name(name)} for number, name in names.items() if name is not None]
 
 
-def _choose_and_add_unique_name(name: str, taken_names: set[str | None], operation_names: set[str | None]) -> str:
+def _choose_and_add_unique_name(name: str, taken_names: set[OptionalText], operation_names: set[OptionalText]) -> str:
     """Return a name that is not taken, with a number if necessary, and add it to the taken names."""
     unique_name = f"{name}₀" if name in operation_names else name
     count = 1

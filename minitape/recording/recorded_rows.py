@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, Protocol, TypedDict
 
 import numpy as np
 
-from ..engine.types import OptionalNumber, OptionalText
+from ..engine.types import OptionalNumber, OptionalText, RowSet
 from .sites import NOWHERE, CallStack, Site
 from .value_summary import to_float_array
 
@@ -341,7 +341,7 @@ def collect_ancestors(
     follows_edge: Callable[[int, InputEdge], bool] | None = None,
     open_only: bool = False,
     repaired_rows: Container[int] = (),
-) -> set[int]:
+) -> RowSet:
     """Return the given rows and all rows that they were computed from.
 
     Args:
@@ -368,7 +368,7 @@ def collect_ancestors(
 
 def collect_connected_ancestors(
     rows: Sequence[RecordedRow], start_rows: Iterable[int], stop_rows: Container[int] = ()
-) -> set[int]:
+) -> RowSet:
     """Return the given rows and the rows that they were computed from through edges that pass gradients.
 
     Args:

@@ -31,7 +31,7 @@ from typing import Any, NamedTuple
 
 from ..engine.table.accelerator import Accelerator
 from ..engine.table.primitives import Primitive
-from ..engine.types import Function
+from ..engine.types import Attributes, Function
 from . import array_blocks
 
 # Maps each plain function or class to the module whose function of the same name builds the fast form.
@@ -69,7 +69,7 @@ class FastFunction(NamedTuple):
     primitive: Any
     plain: Any
     fast: Any
-    options: dict[str, Any]
+    options: Attributes
 
 
 class Speed(Accelerator):

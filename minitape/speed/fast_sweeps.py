@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from ..engine.record.record import Record
     from ..engine.table.primitives import Primitive
-    from ..engine.types import Adjoint, AdjointsByRow, Function, Object
+    from ..engine.types import Adjoint, AdjointsByRow, Function, Object, RowSet
     from .packed_rows import PackedRecord
 
 MIN_NUMBER_ROWS, MIN_MIXED_ROWS = 24, 512  # A compiled loop may pay off for recordings with at least this many rows.
@@ -57,7 +57,7 @@ def run_sweep(plain: Function) -> Function:
 def run_fast_sweep(
     record: PackedRecord,
     adjoints: AdjointsByRow,
-    sources: set[int],
+    sources: RowSet,
     reachable: bytearray | None,
     is_recorded: bool,
 ) -> Function:
@@ -113,7 +113,7 @@ def run_fast_sweep(
 def _sweep_mixed_rows(
     record: Record,
     adjoints: AdjointsByRow,
-    sources: set[int],
+    sources: RowSet,
     reachable: bytearray | None,
     is_recorded: bool,
     last_row: int,

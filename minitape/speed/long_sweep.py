@@ -60,7 +60,7 @@ class LongSweep(Sweep):
         kernel: Function,
         record: PackedRecord,
         seeds: AdjointsByRow,
-        sources: set[int],
+        sources: RowSet,
         reachable: bytearray | None,
     ):
         """Create the columns and enter the seeds. The arguments are the same as for :func:`build_long_sweep`."""

@@ -15,7 +15,7 @@ from ..engine.table.primitives import TABLE
 from ..engine.tensor.conversion import convert_to_tensor, stack_tensors
 from ..engine.tensor.operation import apply
 from ..engine.tensor.tensor import Tensor
-from ..engine.types import DTypeLike, GraphName, ShapeLike, Sizes, Tensors, Value
+from ..engine.types import DTypeLike, GraphName, OptionalNumber, ShapeLike, Sizes, Tensors, Value
 from ..engine.values import dtypes
 from ..engine.values.argument_errors import build_argument_error
 from .arguments import apply_primitive, is_tensor_like, normalize_axis, to_integer_vector, to_integers, to_tensor
@@ -457,7 +457,7 @@ def meshgrid(*args: Value, indexing: str = "xy", name: str = "meshgrid") -> Tens
 # -- splitting tensors -----------------------------------------------------------------------------
 
 
-def unstack(value: Value, num: int | None = None, axis: int = 0, name: str = "unstack") -> Tensors:
+def unstack(value: Value, num: OptionalNumber = None, axis: int = 0, name: str = "unstack") -> Tensors:
     """Split a tensor into its slices along an axis.
 
     This function is differentiable.
@@ -495,7 +495,7 @@ def _to_tensor_list(results: Tensor | tuple[Tensor, ...]) -> Tensors:
 
 
 def split(
-    value: Value, num_or_size_splits: Value, axis: Value = 0, num: int | None = None, name: str = "split"
+    value: Value, num_or_size_splits: Value, axis: Value = 0, num: OptionalNumber = None, name: str = "split"
 ) -> Tensors:
     """Split a tensor into parts along an axis.
 
@@ -582,7 +582,7 @@ def tile(input: Value, multiples: Value, name: GraphName = None) -> Tensor:
     return apply_primitive("tile", x, multiples=counts)
 
 
-def repeat(input: Value, repeats: Value, axis: int | None = None, name: GraphName = None) -> Tensor:
+def repeat(input: Value, repeats: Value, axis: OptionalNumber = None, name: GraphName = None) -> Tensor:
     """Repeat each element of a tensor along an axis.
 
     This function is differentiable with respect to ``input``.

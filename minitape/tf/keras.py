@@ -30,7 +30,17 @@ from ..engine.table.accelerator import fast
 from ..engine.tensor.conversion import convert_to_tensor
 from ..engine.tensor.tensor import Tensor
 from ..engine.tensor.variable import ResourceVariable
-from ..engine.types import DTypeLike, Function, Index, Object, ShapeLike, TensorOperators, Value
+from ..engine.types import (
+    DTypeLike,
+    Function,
+    Index,
+    Object,
+    OptionalNumber,
+    OptionalText,
+    ShapeLike,
+    TensorOperators,
+    Value,
+)
 from ..engine.values import dtypes, nest
 from ..engine.values.shape import TensorShape
 from ..functions.settings import init_scope
@@ -267,7 +277,7 @@ class Layer:
     (array([[2., 3.]], dtype=float32), ['scale/factor'])
     """
 
-    def __init__(self, *, trainable: bool = True, dtype: DTypeLike = None, name: str | None = None):
+    def __init__(self, *, trainable: bool = True, dtype: DTypeLike = None, name: OptionalText = None):
         """Store the arguments without creating weights.
 
         Args:
@@ -452,7 +462,7 @@ class Dense(Layer):
         *,
         trainable: bool = True,
         dtype: DTypeLike = None,
-        name: str | None = None,
+        name: OptionalText = None,
     ):
         """Check and store the arguments."""
         super().__init__(trainable=trainable, dtype=dtype, name=name)
@@ -466,7 +476,7 @@ class Dense(Layer):
         self.kernel_initializer = kernel_initializer
         self.bias_initializer = bias_initializer
 
-    def build(self, input_shape: TensorShape | Sequence[int | None]) -> None:
+    def build(self, input_shape: TensorShape | Sequence[OptionalNumber]) -> None:
         """Create ``kernel`` and ``bias``.
 
         Args:
@@ -525,7 +535,7 @@ class Sequential(Layer):
     array([[3.]], dtype=float32)
     """
 
-    def __init__(self, layers: Iterable[Layer] = (), trainable: bool = True, name: str | None = None):
+    def __init__(self, layers: Iterable[Layer] = (), trainable: bool = True, name: OptionalText = None):
         """Store the layers in a list.
 
         Args:
@@ -693,7 +703,7 @@ class Optimizer:
 
     slot_count = 0
 
-    def __init__(self, learning_rate: float, name: str | None = None):
+    def __init__(self, learning_rate: float, name: OptionalText = None):
         """Store the arguments and create the step counter.
 
         Args:
@@ -814,7 +824,7 @@ class SGD(Optimizer):
     """
 
     def __init__(
-        self, learning_rate: float = 0.01, momentum: float = 0.0, nesterov: bool = False, *, name: str | None = None
+        self, learning_rate: float = 0.01, momentum: float = 0.0, nesterov: bool = False, *, name: OptionalText = None
     ):
         """Check and store the arguments.
 
@@ -883,7 +893,7 @@ class Adam(Optimizer):
         beta_2: float = 0.999,
         epsilon: float = 1e-7,
         *,
-        name: str | None = None,
+        name: OptionalText = None,
     ):
         """Store the arguments."""
         super().__init__(learning_rate, name)

@@ -11,7 +11,7 @@ from ..engine.record.interrupt_safe import TemporaryAttributes
 from ..engine.record.provenance import store_creation_stack
 from ..engine.record.thread_state import state
 from ..engine.tensor.variable import ResourceVariable
-from ..engine.types import Decorated, Object
+from ..engine.types import Decorated, Object, OptionalText
 from ..engine.values import nest
 
 _WORD_STARTS = re.compile(r"((?<=[a-z0-9])[A-Z]|(?!^)[A-Z](?=[a-z]))")
@@ -58,7 +58,7 @@ class Module:
     ('dense', ['b:0', 'w:0'])
     """
 
-    def __init__(self, name: str | None = None):
+    def __init__(self, name: OptionalText = None):
         """Check the name and store the name scope that is currently open.
 
         Args:

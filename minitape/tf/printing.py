@@ -12,7 +12,7 @@ from typing import TextIO
 import numpy as np
 
 from ..engine.tensor.tensor import EagerTensor
-from ..engine.types import Array, GraphName, Object
+from ..engine.types import Array, GraphName, Object, OptionalNumber
 from ..engine.values import nest
 from .arguments import to_tensor
 
@@ -20,7 +20,7 @@ from .arguments import to_tensor
 def print_(
     *inputs: Object,
     output_stream: TextIO | None = None,
-    summarize: int | None = 3,
+    summarize: OptionalNumber = 3,
     sep: str = " ",
     end: str = "\n",
     name: GraphName = None,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..engine.tensor.tensor import Tensor, wrap_array_with_origin
-from ..engine.types import Array, DTypeLike, GraphName, ShapeLike, Value
+from ..engine.types import Array, DTypeLike, GraphName, OptionalNumber, ShapeLike, Value
 from ..engine.values.argument_errors import build_argument_error
 from ..engine.values.dtypes import as_dtype
 from .arguments import to_integer_vector, to_sizes, to_tensor
@@ -39,7 +39,7 @@ def set_seed(seed: int) -> None:
     _GENERATORS[0] = np.random.default_rng(seed)
 
 
-def _get_generator(seed: int | None) -> np.random.Generator:
+def _get_generator(seed: OptionalNumber) -> np.random.Generator:
     """Return a new generator for a seed, or the shared generator for None."""
     return _GENERATORS[0] if seed is None else np.random.default_rng(seed)
 
@@ -49,7 +49,7 @@ def normal(
     mean: Value = 0.0,
     stddev: Value = 1.0,
     dtype: DTypeLike = "float32",
-    seed: int | None = None,
+    seed: OptionalNumber = None,
     name: GraphName = None,
 ) -> Tensor:
     """Draw normally distributed floats.
@@ -86,7 +86,7 @@ def uniform(
     minval: Value = 0,
     maxval: Value = None,
     dtype: DTypeLike = "float32",
-    seed: int | None = None,
+    seed: OptionalNumber = None,
     name: GraphName = None,
 ) -> Tensor:
     """Draw uniformly distributed floats or integers.

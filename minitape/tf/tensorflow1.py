@@ -14,7 +14,7 @@ from ..engine.record.interrupt_safe import make_interrupt_safe
 from ..engine.record.log_warnings import log_warning_up_to_limit
 from ..engine.record.user_frames import find_user_frame
 from ..engine.tensor.variable import ResourceVariable
-from ..engine.types import DTypeLike, GraphName, Object, ShapeLike, Structure, Value
+from ..engine.types import DTypeLike, GraphName, Object, OptionalText, ShapeLike, Structure, Value
 from ..engine.values import dtypes
 from .keras import create_initial_value
 
@@ -64,7 +64,7 @@ def py_func(
 
 
 @make_interrupt_safe
-def name_scope(name: str | None, default_name: GraphName = None, values: Object = None) -> Iterator[str]:
+def name_scope(name: OptionalText, default_name: GraphName = None, values: Object = None) -> Iterator[str]:
     """Open a name scope for a ``with`` block.
 
     See https://www.tensorflow.org/api_docs/python/tf/compat/v1/name_scope.
@@ -94,7 +94,7 @@ def name_scope(name: str | None, default_name: GraphName = None, values: Object 
 
 
 @make_interrupt_safe
-def op_scope(values: Object, name: str | None, default_name: GraphName = None) -> Iterator[str]:
+def op_scope(values: Object, name: OptionalText, default_name: GraphName = None) -> Iterator[str]:
     """Open a ``name_scope`` with the argument order used in earlier TensorFlow versions.
 
     See https://www.tensorflow.org/api_docs/python/tf/compat/v1/op_scope.

@@ -268,8 +268,7 @@ class JaxLog:
             None if variable.before_broadcast is None else self.find_row_or_add_constant(variable.before_broadcast)
         )
         value = self.keep_value(variable.value)
-        facts: dict[str, Any] = read_dtype_and_shape(variable.value)
-        facts |= {
+        facts = read_dtype_and_shape(variable.value) | {
             "site": variable.site,
             "tracked": False,
             "extra": JaxExtra(outside_arrays=variable.outside_arrays),

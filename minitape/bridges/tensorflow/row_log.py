@@ -50,7 +50,7 @@ from .operation_log import (
 from .tensor_rows import TensorRows
 
 if TYPE_CHECKING:
-    from ...engine.types import OptionalNumber, RowByRow, RowList
+    from ...engine.types import JsonObject, OptionalNumber, RowByRow, RowList
     from .function_calls import ReplayedCall
     from .recording import TensorFlowRecording
 
@@ -412,7 +412,7 @@ class TensorFlowLog:
             if self.tensor_rows.returned_gradients.get(assigned_value) is not None:
                 self.handles_with_stored_gradients.add(id(handle))
         name = None if variable is None else find_variable_name(variable)
-        event: dict[str, Any] = {"kind": "assign", "name": name or "variable", "line": site[1]}
+        event: JsonObject = {"kind": "assign", "name": name or "variable", "line": site[1]}
         if previous_state_row is not None:
             event["from"] = previous_state_row
         self.recording.events.append(event)

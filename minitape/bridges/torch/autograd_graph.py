@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 from torch.utils.hooks import RemovableHandle
 
-from ...engine.types import RowList
+from ...engine.types import OptionalNumber, RowList, RowSet
 from ...recording.recorded_rows import BackwardPass
 from ...recording.sites import NOWHERE, Site
 from ..recording import RecordedRow
@@ -49,7 +49,7 @@ class TorchGraph:
         self._rows_by_node: dict[Any, dict[int, int]] = {}  # The inner keys are the numbers of a node's outputs.
         self._hook_handles: list[RemovableHandle] = []
         self._leaf_hooks: list[tuple[Tensor, Callable]] = []
-        self._requested_rows: set[int] = set()  # The results that have a hook of their own.
+        self._requested_rows: RowSet = set()  # The results that have a hook of their own.
         self._task_id = -1
         self.current_sweep: BackwardPass | None = None
         # For each row, the sum of its shares so far, and the kept value if there was only one share.
@@ -158,7 +158,7 @@ class TorchGraph:
             if edge_rows:
                 yield node, edge_rows
 
-    def _find_node_output_row_or_add_leaf(self, node: Any, output_number: int) -> int | None:
+    def _find_node_output_row_or_add_leaf(self, node: Any, output_number: int) -> OptionalNumber:
         """Return the row of a node's output, or None if the output has no row.
 
         For a node that writes a leaf's ``.grad``, return the leaf's row, adding it if necessary.

@@ -21,7 +21,7 @@ from .ledger.run_watch import TorchRunWatch
 from .parameter_history import ParameterHistory
 
 if TYPE_CHECKING:
-    from ...engine.types import NumberPair, OptionalNumber, RowSet, Scope
+    from ...engine.types import NumberPair, OptionalNumber, RowList, RowSet, Scope
     from ...picture.snapshot_types import Kind
     from ...recording.recorded_rows import RecordedRow
     from .recording import TorchRecording
@@ -147,7 +147,7 @@ class TorchLog:
 
     def find_current_row(self, tensor: Tensor) -> OptionalNumber:
         """Return the row of a tensor in its current version, or None if it has no row."""
-        rows: list[int] = self._rows_by_tensor.get(tensor)
+        rows: RowList = self._rows_by_tensor.get(tensor)
         return rows[-1] if rows and self._tensor_versions[rows[-1]] == count_in_place_changes(tensor) else None
 
     def find_or_add_row(self, tensor: Tensor) -> int:
@@ -162,7 +162,7 @@ class TorchLog:
             self._add_leaf(tensor) if find_autograd_node(tensor) is None else self._add_row_of_unrecorded_result(tensor)
         )
 
-    def list_rows(self, tensor: Tensor) -> list[int]:
+    def list_rows(self, tensor: Tensor) -> RowList:
         """Return all rows that stood for a tensor, or for the parameter that FSDP2 gathered from it, in order."""
         if hasattr(tensor, "to_local"):
             tensor = self.map_sharded_ids_to_gathered_parameters().get(id(tensor), tensor)
@@ -179,7 +179,7 @@ class TorchLog:
         """Return whether a tensor is an unused leaf and gradients are switched off."""
         return not (torch.is_grad_enabled() or tensor.grad_fn or self.list_rows(tensor))
 
-    def list_leaf_rows(self, tensor: Tensor) -> list[int]:
+    def list_leaf_rows(self, tensor: Tensor) -> RowList:
         """Return the rows in which a tensor was a leaf, one for each used state."""
         return [row for row in self.list_rows(tensor) if self.rows[row].kind != "operation"]
 
@@ -341,8 +341,8 @@ class TorchLog:
         return row
 
     def record_operation(
-        self, op: str, input_rows: list[int], outputs: Tensors, cause: str = "", site: Site = NOWHERE
-    ) -> list[int]:
+        self, op: str, input_rows: RowList, outputs: Tensors, cause: str = "", site: Site = NOWHERE
+    ) -> RowList:
         """Add rows for the results of a call.
 
         Args:

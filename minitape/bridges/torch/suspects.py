@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import torch
 
 from ...common.grouping import group_values_by_key
+from ...engine.types import RowSet
 from ...explain.layer_lookup import iter_living_instances
 from ...explain.operation_families import OperationNames
 from ...explain.reasons.program_text import (
@@ -303,8 +304,8 @@ class SampleUses(NamedTuple):
         other_rows: The sample itself, and the rows computed from it in other ways.
     """
 
-    log_prob_rows: set[int]
-    other_rows: set[int]
+    log_prob_rows: RowSet
+    other_rows: RowSet
 
 
 def _split_uses_by_log_prob(run: CheckedRun, sample: RecordedRow) -> SampleUses:
@@ -334,7 +335,7 @@ def _is_log_prob_of_sample(run: CheckedRun, row: RecordedRow, sample_rows: Itera
     return not any(len(other.scope) < len(row.scope) for other in run.rows if other.site == row.site)
 
 
-def _is_weighted_log_prob(run: CheckedRun, row: RecordedRow, log_prob_rows: set[int]) -> bool:
+def _is_weighted_log_prob(run: CheckedRun, row: RecordedRow, log_prob_rows: RowSet) -> bool:
     """Return whether a row multiplies a log-probability by another value."""
     if (
         row.op not in OPERATION_NAMES.product_ops

@@ -364,7 +364,7 @@ class TorchWatcher(Watcher):
         self,
         function_name: str,
         inputs: Tensors,
-        rows_before: list[int] | None,
+        rows_before: RowList | None,
         changed_tensors: Tensors,
         result: Any,
     ) -> None:

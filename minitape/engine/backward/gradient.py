@@ -16,7 +16,7 @@ from ..record.record import DIFFERENTIABLE_KINDS, Record
 from ..record.row_parts import FLOAT_TYPES
 from ..record.thread_state import state
 from ..tensor.tensor import EagerTensor, Tensor, wrap_array
-from ..types import RowSequence, RowSet
+from ..types import OptionalNumber, RowSequence, RowSet
 from .nested_sweep import run_recorded_sweep
 from .reachability import mark_reachable_rows
 from .row_marks import has_differentiable_dtype
@@ -53,7 +53,7 @@ def compute_gradients(
     is_recorded = open_record is not None and (bool(state.tapes) or open_record.first_run is not None)
 
     # The sweep starts at the rows of the targets. Scalars, the most common targets, need no call.
-    row: int | None
+    row: OptionalNumber
     seeds: AdjointsByRow = {}
     for target, output_gradient in zip(targets, output_gradients):  # noqa: B905 - A strict zip is slower.
         seed = None
@@ -105,7 +105,7 @@ def compute_gradients(
 # -- rows at which the sweep starts and ends ---------------------------------------------
 
 
-def _find_start_row_of_sweep(tape: GradientTape, target: TargetOrSource) -> int | None:
+def _find_start_row_of_sweep(tape: GradientTape, target: TargetOrSource) -> OptionalNumber:
     """Return the row at which the sweep starts for a target, or None if the target is not in the tape's recording.
 
     The result is the last row that `find_rows_in_recording` returns. For a variable with watched states, this is the
@@ -212,7 +212,7 @@ def _mark_tracked_rows(record: Record) -> bytearray:
     return marks
 
 
-def _find_mandatory_inputs(record: Record) -> set[int]:
+def _find_mandatory_inputs(record: Record) -> RowSet:
     """Find the input rows of mandatory calls.
 
     Returns:

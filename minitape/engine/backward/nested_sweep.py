@@ -15,7 +15,7 @@ from ..record.user_frames import find_user_frame
 from .sweep import run_sweep
 
 if TYPE_CHECKING:
-    from ..types import AdjointLookup, AdjointsByRow
+    from ..types import AdjointLookup, AdjointsByRow, RowSet
     from .tape import GradientTape
 
 
@@ -23,7 +23,7 @@ def run_recorded_sweep(
     tape: GradientTape,
     record: Record,
     seeds: AdjointsByRow,
-    source_rows: set[int],
+    source_rows: RowSet,
     reachable: bytearray | None,
 ) -> AdjointLookup:
     """Run a sweep whose operations append rows to the open recording.

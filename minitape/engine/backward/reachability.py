@@ -9,10 +9,11 @@ from ..record.row_parts import LEAF
 from .row_marks import DEAD_END, ENDS_HERE, has_differentiable_dtype, propagate_marks_to_consumers
 
 if TYPE_CHECKING:
+    from ..types import RowSet
     from .recording_tape import RecordingTape
 
 
-def mark_rows_on_tape(tape: RecordingTape, watched_results_out: set[int] | None = None) -> bytearray:
+def mark_rows_on_tape(tape: RecordingTape, watched_results_out: RowSet | None = None) -> bytearray:
     """Mark the rows that are on a tape.
 
     A row is on the tape if it is watched, or if it was written during a span and reads a row on the tape. For each
@@ -50,7 +51,7 @@ def mark_rows_on_tape(tape: RecordingTape, watched_results_out: set[int] | None 
     return marks.replace(bytes([DEAD_END]), b"\1")
 
 
-def mark_reachable_rows(tape: RecordingTape, source_rows: set[int]) -> bytearray:
+def mark_reachable_rows(tape: RecordingTape, source_rows: RowSet) -> bytearray:
     """Mark the rows on a tape that depend on a source.
 
     Args:
@@ -62,7 +63,7 @@ def mark_reachable_rows(tape: RecordingTape, source_rows: set[int]) -> bytearray
     """
     record = tape._record
     assert record is not None
-    watched_results: set[int] = set()
+    watched_results: RowSet = set()
     if source_rows <= tape.watched.keys() and not (tape.irregular or tape._is_recording or record.first_run):
         # The sources were watched before their first use, so every row that depends on them is on the tape.
         marks = None

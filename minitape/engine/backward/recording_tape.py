@@ -31,7 +31,7 @@ from . import tape_errors
 from .row_values import iter_operations_backward
 
 if TYPE_CHECKING:
-    from ..types import Action, ExitProperty, Object, Spans, Structure
+    from ..types import Action, ExitProperty, Object, OptionalNumber, Spans, Structure
     from .targets_and_sources import GradientRequest
 
 
@@ -62,7 +62,7 @@ class RecordingTape:
 
     _record: Record | None = None
     _span_start = 0
-    entry_index: int | None = None
+    entry_index: OptionalNumber = None
     # This is False for the tape of an accumulator. While only such tapes record, tapes outside their own blocks cannot
     # watch values.
     _gives_gradients = True

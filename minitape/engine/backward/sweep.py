@@ -17,7 +17,7 @@ from ..table.primitives.choice import build_complex_rules
 from ..table.primitives.elementwise import select_form_for_kind
 from ..tensor.rule_functions import compile_recorded_rules
 from ..tensor.tensor import wrap_array_with_origin
-from ..types import Adjoint, AdjointLookup, AdjointsByRow
+from ..types import Adjoint, AdjointLookup, AdjointsByRow, RowSet
 from .row_marks import ENDS_HERE
 from .row_values import (
     Cells,
@@ -50,7 +50,7 @@ class Sweep:
         self,
         record: Record,
         seeds: AdjointsByRow,
-        sources: set[int],
+        sources: RowSet,
         reachable: bytearray | None = None,
         *,
         is_recorded: bool = False,
@@ -229,7 +229,7 @@ class Sweep:
 def run_sweep(
     record: Record,
     seeds: AdjointsByRow,
-    sources: set[int],
+    sources: RowSet,
     reachable: bytearray | None,
     is_recorded: bool,
 ) -> AdjointLookup:

@@ -19,7 +19,17 @@ from ..record.provenance import Place, find_place, set_gradient_origins
 from ..record.row_parts import new_tuple
 from ..record.thread_state import append_to_list_or_tuple, state
 from ..tensor.tensor import EagerTensor, Tensor
-from ..types import AnySource, ExplanationResult, GradientSource, Key, Result, Structure, TargetOrSource, TextsByName
+from ..types import (
+    AnySource,
+    ExplanationResult,
+    GradientSource,
+    Key,
+    OptionalNumber,
+    Result,
+    Structure,
+    TargetOrSource,
+    TextsByName,
+)
 from . import tape_errors
 from .gradient import compute_gradients
 from .recording_tape import RecordingTape
@@ -209,7 +219,7 @@ class GradientTape(RecordingTape):
         target: Structure,
         sources: GradientSource,
         unconnected_gradients: Unconnected = NONE,
-        parallel_iterations: int | None = None,
+        parallel_iterations: OptionalNumber = None,
         experimental_use_pfor: bool = True,
     ) -> Tensor | None: ...
     @overload
@@ -218,7 +228,7 @@ class GradientTape(RecordingTape):
         target: Structure,
         sources: Structure,
         unconnected_gradients: Unconnected = NONE,
-        parallel_iterations: int | None = None,
+        parallel_iterations: OptionalNumber = None,
         experimental_use_pfor: bool = True,
     ) -> Structure: ...
     def jacobian(
@@ -226,7 +236,7 @@ class GradientTape(RecordingTape):
         target: Structure,
         sources: Structure,
         unconnected_gradients: Unconnected = NONE,
-        parallel_iterations: int | None = None,
+        parallel_iterations: OptionalNumber = None,
         experimental_use_pfor: bool = True,
     ) -> Structure:
         """Compute the Jacobian of ``target`` with respect to each source, in one sweep.
@@ -264,7 +274,7 @@ class GradientTape(RecordingTape):
         target: TargetOrSource,
         source: TargetOrSource,
         unconnected_gradients: Unconnected = NONE,
-        parallel_iterations: int | None = None,
+        parallel_iterations: OptionalNumber = None,
         experimental_use_pfor: bool = True,
     ) -> Result:
         """Compute the Jacobian of each example in a batch.

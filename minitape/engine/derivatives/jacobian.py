@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         FunctionsByName,
         Object,
         Result,
+        RowSet,
         Sizes,
         Structure,
         TargetOrSource,
@@ -236,7 +237,7 @@ class StackedSweep(Sweep):
         seed_count: The number of adjoints in each stack.
     """
 
-    def __init__(self, record: Record, seeds: dict[int, ndarray], sources: set[int], reachable: bytearray):
+    def __init__(self, record: Record, seeds: dict[int, ndarray], sources: RowSet, reachable: bytearray):
         """Prepare a sweep from one target. Its seed is a stack of adjoints, of shape (n, *target.shape)."""
         super().__init__(record, seeds, sources, reachable)
         self.seed_count = len(next(iter(seeds.values())))

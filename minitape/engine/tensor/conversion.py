@@ -12,7 +12,7 @@ from ..record.provenance import build_origin, get_thread_escapes
 from ..table.float_warnings import ignore_fp_errors
 from ..table.primitives import TABLE
 from ..table.primitives.choice import warn_if_imaginary_discarded
-from ..types import Array, DTypeLike, NumPyType, Object, ShapeLike, Tensors, Value
+from ..types import Array, DTypeLike, NumPyType, Object, OptionalText, ShapeLike, Tensors, Value
 from ..values import dtypes
 from ..values.argument_errors import build_argument_error
 from ..values.dtypes import DType
@@ -54,7 +54,7 @@ def is_numpy_value(value: Object) -> bool:
 
 
 def convert_to_tensor(
-    value: Value, dtype: DTypeLike = None, dtype_hint: DTypeLike = None, name: str | None = None
+    value: Value, dtype: DTypeLike = None, dtype_hint: DTypeLike = None, name: OptionalText = None
 ) -> Tensor:
     """Convert a value to a tensor. Tensors are returned unchanged.
 

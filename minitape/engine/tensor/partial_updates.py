@@ -13,7 +13,7 @@ from .operation import apply
 from .tensor import VARIABLE_SLICES, Tensor
 
 if TYPE_CHECKING:
-    from ..types import Function, Index, Value
+    from ..types import Function, Index, OptionalText, Value
     from .variable import ResourceVariable, UnreadVariable
 
 
@@ -29,7 +29,7 @@ def build_slice_assign(variable: ResourceVariable, spec: tuple[Index, ...]) -> F
         part.
     """
 
-    def assign(value: Value, name: str | None = None) -> UnreadVariable | None:
+    def assign(value: Value, name: OptionalText = None) -> UnreadVariable | None:
         part = convert_to_tensor(value, variable.dtype)
         update = TABLE["slice_update"]
         if get_current_first_run() is not None:

@@ -17,7 +17,7 @@ from ..hooks import hooks
 from ..record.provenance import build_origin, log_escape
 from ..record.row_parts import FLOAT_TYPES
 from ..record.thread_state import state
-from ..types import Array, Function, Index, NumPyType, Object, Sizes, TensorMembers
+from ..types import Array, Function, Index, NumPyType, Object, OptionalText, Sizes, TensorMembers
 from ..values.dtypes import _BY_NUMPY, DType, find_dtype_of_numpy
 from ..values.shape import TensorShape
 
@@ -248,7 +248,7 @@ class EagerTensor(Tensor, metaclass=_FullName):
         return f"<tf.Tensor: shape={self.shape}, dtype={self.dtype.name}, numpy={self._format_value(repr)}>"
 
     @property
-    def _traced_name(self) -> str | None:
+    def _traced_name(self) -> OptionalText:
         """The name shown in place of a value that may differ in later calls of a traced function."""
         record = self._record
         return None if record is None or record.first_run is None else record.first_run.find_symbolic_name(self._row)

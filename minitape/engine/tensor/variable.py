@@ -24,7 +24,7 @@ from ..record.row_parts import FLOAT_TYPES
 from ..record.thread_state import get_current_first_run, state
 from ..table.float_warnings import ignore_fp_errors
 from ..table.primitives import TABLE
-from ..types import RowNumbers, TensorOperators
+from ..types import OptionalText, RowNumbers, TensorOperators
 from ..values.argument_errors import build_argument_error
 from ..values.shape import TensorShape
 from .conversion import convert_to_tensor
@@ -74,7 +74,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
         initial_value: Value = None,
         trainable: bool | None = None,
         *,
-        name: str | None = None,
+        name: OptionalText = None,
         dtype: DTypeLike = None,
         shape: ShapeLike = None,
     ):
@@ -104,7 +104,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
         self,
         initial_value: Value,
         trainable: bool,
-        name: str | None,
+        name: OptionalText,
         dtype: DTypeLike,
         shape: ShapeLike,
     ) -> None:
@@ -306,7 +306,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
 
     # -- assignment --------------------------------------------------------------------------------
 
-    def assign(self, value: Value, name: str | None = None, read_value: bool = True) -> VariableOrNone:
+    def assign(self, value: Value, name: OptionalText = None, read_value: bool = True) -> VariableOrNone:
         """Set a new value.
 
         No gradient passes from the new state to ``value``.
@@ -336,7 +336,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
             )
         return self._assign(tensor, "assign", read_value)
 
-    def assign_add(self, delta: Value, name: str | None = None, read_value: bool = True) -> VariableOrNone:
+    def assign_add(self, delta: Value, name: OptionalText = None, read_value: bool = True) -> VariableOrNone:
         """Add ``delta`` to the value.
 
         No gradient passes from the new state to ``delta``.
@@ -358,7 +358,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
         """
         return self._assign(self._convert_delta(delta, "AssignAddVariableOp"), "assign_add", read_value)
 
-    def assign_sub(self, delta: Value, name: str | None = None, read_value: bool = True) -> VariableOrNone:
+    def assign_sub(self, delta: Value, name: OptionalText = None, read_value: bool = True) -> VariableOrNone:
         """Subtract ``delta`` from the value.
 
         No gradient passes from the new state to ``delta``.

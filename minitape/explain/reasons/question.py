@@ -128,7 +128,7 @@ class Question:
     shared_rows: Sequence[RecordedRow] | None = None
 
     @cached_property
-    def ancestors(self) -> set[int]:
+    def ancestors(self) -> RowSet:
         """The target's rows, and all rows that they were computed from."""
         return self.get_or_compute_shared_result("ancestors", lambda: self.find_ancestors(self.target_rows))
 
@@ -138,7 +138,7 @@ class Question:
         return [row for row in self.source_rows if row in self.ancestors]
 
     @cached_property
-    def descendants(self) -> set[int]:
+    def descendants(self) -> RowSet:
         """The source's rows, and all rows that were computed from them."""
         return self.find_descendants(self.source_rows)
 
@@ -205,7 +205,7 @@ class Question:
 
     def find_ancestors(
         self, rows: Iterable[int], open_only: bool = False, repaired_rows: Container[int] = ()
-    ) -> set[int]:
+    ) -> RowSet:
         """Return the given rows and all rows that they were computed from.
 
         Args:
