@@ -41,7 +41,16 @@ from .picture_reader import (
 if TYPE_CHECKING:
     import graphviz
 
-    from ..engine.types import Action, NamesByRow, OptionalNumber, OptionalText, RowList, TextsByName
+    from ..engine.types import (
+        Action,
+        NamesByRow,
+        OptionalNumber,
+        OptionalText,
+        RowByRow,
+        RowList,
+        RowSequence,
+        TextsByName,
+    )
     from ..picture.known_rules import KnownRule
     from .checkup import FrameworkRecording
 
@@ -105,7 +114,7 @@ class Recording(PictureSource):
         self.left_out = 0
         self.is_rerun = False
         self.has_placeholder_values = False
-        self.watched: dict[int, int] = {}
+        self.watched: RowByRow = {}
         self.listeners: list[Action] = []
         self.known_rules: dict[int, KnownRule | None] = {}
         self.sources_by_row: dict[int, NamedSource] | None = None
@@ -121,7 +130,7 @@ class Recording(PictureSource):
         name: OptionalText = None,
         kind: Kind = "source",
         tracked: bool = True,
-        inputs: Sequence[int] = (),
+        inputs: RowSequence = (),
         **facts: Unpack[RowFacts],
     ) -> int:
         """Add a row for a value that no recorded operation computed.
@@ -159,7 +168,7 @@ class Recording(PictureSource):
     def add_operation(
         self,
         op: str,
-        inputs: Sequence[int],
+        inputs: RowSequence,
         value: Any,
         *,
         label: str = "",
@@ -215,7 +224,7 @@ class Recording(PictureSource):
         self.escapes.append(Escape(row, method, site, len(self.rows)))
         self.events.append({"kind": "numpy", "row": row, "line": site[1]})
 
-    def sweep(self, target: Sequence[int] = ()) -> BackwardPass:
+    def sweep(self, target: RowSequence = ()) -> BackwardPass:
         """Add a backward pass that starts at the ``target`` rows, and return it."""
         backward_pass = BackwardPass(target)
         backward_pass.row_count = len(self.rows)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.types import TextPair
+from ..engine.types import Attributes, TextPair
 from ..explain.explanation import OptionalExplanation, explain_cause
 from ..explain.reasons.program_text import list_statements_of_code, unparse
 from ..recording.sites import Site
@@ -80,7 +80,7 @@ def read_generator_states(function: Any) -> DrawStates:
     return states
 
 
-def _read_generator_state(function_name: str, values: dict[str, Any]) -> Any:  # Each generator has its own type.
+def _read_generator_state(function_name: str, values: Attributes) -> Any:  # Each generator has its own type.
     """Return the state of the generator whose method is called, or None for any other function."""
     owner = values.get(function_name.partition(".")[0])
     if isinstance(owner, np.random.Generator):

@@ -9,13 +9,14 @@ import click
 from click import core, decorators, exceptions, parser, types
 
 from ..common import translation
+from ..engine.types import OptionalText
 from ..picture.truncation import measure_width
 
 UNBREAKABLE_PIECE = re.compile(r"[（“《]*(?:[!-~]+|.)[，。；：、！？”）》]* ?", re.DOTALL)
 """A word of Latin letters or a single wide character, with the punctuation marks that belong to it."""
 
 
-def say(text: str, language_code: str | None = None, /, **values: object) -> str:
+def say(text: str, language_code: OptionalText = None, /, **values: object) -> str:
     """Translate one of the command's messages.
 
     >>> say("saved {path}", path="a.ipynb")
@@ -131,7 +132,7 @@ def translate_column_names(*names: str) -> list[str]:
 class HelpText(click.HelpFormatter):
     """A formatter that writes the text of ``--help`` in the user's language, in lines that fit the terminal."""
 
-    def write_usage(self, prog: str, args: str = "", prefix: str | None = None) -> None:
+    def write_usage(self, prog: str, args: str = "", prefix: OptionalText = None) -> None:
         """Write the line that shows how to call a command.
 
         Args:

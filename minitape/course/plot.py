@@ -16,7 +16,7 @@ import numpy as np
 
 from ..common.atomic_write import write_file
 from ..common.translation import say
-from ..engine.types import TextPair, TextsByName
+from ..engine.types import NumberPair, TextPair, TextsByName
 from .answer_comparison import to_numpy_value
 from .exercise import Answer, NamedValues, Program
 from .predict import build_widget_mimebundle
@@ -133,7 +133,7 @@ class Plot:
         edges = np.quantile(values, np.linspace(0, 1, SHADES + 1)[1:-1])
         return self._paint_cells(np.linspace(LOW, HIGH, SHADES)[np.searchsorted(edges, values)])
 
-    def regions(self, function: Program, colours: tuple[int, int] = (0, 1)) -> Plot:
+    def regions(self, function: Program, colours: NumberPair = (0, 1)) -> Plot:
         """Color the plane faintly by the sign of a function of two numbers.
 
         Args:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import cast
 
 from ..common.lazy_names import load_own_object, parse_name_table
-from .types import Function
+from .types import Function, TextPair
 
 
 class Hooks:
@@ -17,7 +17,7 @@ class Hooks:
 
     def __init__(self) -> None:
         """Create an empty object. ``register`` adds the functions."""
-        self._home_by_name: dict[str, tuple[str, str]] = {}
+        self._home_by_name: dict[str, TextPair] = {}
 
     def register(self, names_by_module: Mapping[str, str]) -> None:
         """Add functions to the attributes.

@@ -6,6 +6,7 @@ from types import FrameType
 
 from ..engine.record.interrupt_safe import TemporaryAttributes
 from ..engine.record.user_frames import find_user_frame
+from ..engine.types import OptionalText
 from ..recording.sites import Site, map_cell_files_to_execution_counts
 from ..recording.variable_names import list_collected_namespaces
 from .translated_sentences import fill
@@ -65,7 +66,7 @@ def warn_at_user_line(text: str) -> None:
         warnings.warn_explicit(text, RuntimeWarning, frame.f_code.co_filename, frame.f_lineno)
 
 
-def format_place(filename: str | None, line: int) -> str:
+def format_place(filename: OptionalText, line: int) -> str:
     """Format a code location for a reader: "file.py, line 3", "cell [5], line 3", or "line 3" in the running cell.
 
     Args:
@@ -94,7 +95,7 @@ def format_bracketed_place(site: Site) -> str:
     return "" if line is None else fill(" ({place})", place=format_place(filename, line))
 
 
-def _find_cell_label(filename: str) -> str | None:
+def _find_cell_label(filename: str) -> OptionalText:
     """Return the label of a notebook cell. The label of the running cell is "", and the label of a file is None."""
     cells = map_cell_files_to_execution_counts()
     if filename not in cells:

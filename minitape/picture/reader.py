@@ -24,6 +24,7 @@ from ..engine.types import (
     Object,
     OptionalNumber,
     OptionalText,
+    RowByRow,
     RowList,
     RowSet,
     Spans,
@@ -68,7 +69,7 @@ class _ReleasedTape:
     is_recording, is_used, is_persistent, watches_variables, span_start, record = False, True, False, True, 0, None
 
     spans: Spans
-    watched: dict[int, int]
+    watched: RowByRow
 
 
 _AnyTape: TypeAlias = "GradientTape | _ReleasedTape"

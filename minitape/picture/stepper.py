@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections import ChainMap
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from types import EllipsisType
 from typing import TYPE_CHECKING, Protocol
 
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         ArraysByRow,
         Object,
         OptionalNumber,
+        RowSequence,
         Structure,
         TargetsOrSources,
     )
@@ -354,7 +355,7 @@ class Stepper(SweepSteps):
         return self.show(adjoint)
 
 
-def _list_edge_ports(inputs: Sequence[int], rules: Rules, edges: list[tuple[int, Adjoint, Adjoint]]) -> list[int]:
+def _list_edge_ports(inputs: RowSequence, rules: Rules, edges: list[tuple[int, Adjoint, Adjoint]]) -> list[int]:
     """Return the port of each edge in a step, given the edges in input order."""
     open_ports = (
         port for port in range(len(inputs)) if rules is not None and (callable(rules) or rules[port] is not None)
@@ -366,7 +367,7 @@ def _compute_local_derivatives(
     get_value: Callable[[int], Array],
     row: int,
     op: int,
-    inputs: Sequence[int],
+    inputs: RowSequence,
     rules: Iterable[Rule | None],
     primitive_code: int,
 ) -> ArraysByRow:

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, Protocol, TypedDict
 
 import numpy as np
 
-from ..engine.types import OptionalNumber, OptionalText, RowSet
+from ..engine.types import OptionalNumber, OptionalText, RowSequence, RowSet
 from .sites import NOWHERE, CallStack, Site
 from .value_summary import to_float_array
 
@@ -118,7 +118,7 @@ class RecordedRow:
         op: str,
         kind: RowKind,
         *,
-        inputs: Sequence[int] = (),
+        inputs: RowSequence = (),
         label: str = "",
         value: Any = None,
         site: Site = NOWHERE,
@@ -170,7 +170,7 @@ class RecordedRow:
         return [InputEdge(row, self.cause) for row in self.inputs]
 
     @property
-    def inputs_if_operation(self) -> Sequence[int]:
+    def inputs_if_operation(self) -> RowSequence:
         """The rows that an operation read, or an empty list for a leaf."""
         return self.inputs if self.kind == "operation" else ()
 
@@ -299,7 +299,7 @@ class BackwardPass:
         edges: The shares that each call sent to its inputs, in the order of the pass.
     """
 
-    def __init__(self, target: Sequence[int] = ()):
+    def __init__(self, target: RowSequence = ()):
         """Create a pass that begins at the given rows and has no adjoints yet."""
         self.target = list(target)
         self.function_name = ""

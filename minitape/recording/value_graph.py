@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from ..engine.derivatives.py_function import PythonCall
     from ..engine.record.provenance import LoggedEscape
     from ..engine.table.primitives import Primitive, Rule
-    from ..engine.types import RowSet, TargetOrSource
+    from ..engine.types import RowSequence, RowSet, TargetOrSource
 
 _calls_in_question: list[PythonCall] = []  # The py_function calls that are being searched for a break.
 
@@ -261,7 +261,7 @@ class ValueGraph:
         self,
         node: ValueNode,
         primitive: Primitive,
-        inputs: Sequence[int],
+        inputs: RowSequence,
         rules: Sequence[object] | Rule | None,
         scope_break: Break | None,
     ) -> Iterator[NodeAndBreak]:

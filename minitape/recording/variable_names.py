@@ -4,6 +4,7 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping
 
 from ..engine.record.interrupt_safe import TemporaryAttributes
+from ..engine.types import Namespaces
 
 
 class _CollectedNamespaces(threading.local):
@@ -19,7 +20,7 @@ class _CollectedNamespaces(threading.local):
 _collected = _CollectedNamespaces()
 
 
-def use_namespaces_for_names(namespaces: Iterable[dict[str, object]]) -> TemporaryAttributes:
+def use_namespaces_for_names(namespaces: Namespaces) -> TemporaryAttributes:
     """Return a context manager in which explanations look up the program's names in the given dictionaries.
 
     A picture collects the names when it is created, because it explains gradients later, in another frame or thread.

@@ -95,7 +95,7 @@ def compile_blockwise_run(
     find_alias: Callable,
     consumers: RowsByRow,
     build_writer: Callable,
-) -> tuple[Callable, list[int], list[int]]:
+) -> tuple[Callable, RowList, RowList]:
     """Compile a run of calls into a single function that works block by block.
 
     Args:
@@ -158,12 +158,12 @@ class _BlockwiseRun(NamedTuple):
     """
 
     shape: Sizes
-    inputs: list[int]
-    large_inputs: list[int]
-    arrays: list[int]
+    inputs: RowList
+    large_inputs: RowList
+    arrays: RowList
     totals: dict[int, tuple[Call, int]]
     computed_rows: RowList
-    outputs: list[int]
+    outputs: RowList
 
 
 def _write_run_source(run: _BlockwiseRun) -> str:

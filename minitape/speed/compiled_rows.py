@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         NumPyType,
         OptionalText,
         RowByRow,
+        RowList,
         RowsByRow,
         RowSequence,
         RowSet,
@@ -165,7 +166,7 @@ class ProgramWriter:
 
     # -- runs --------------------------------------------------------------------------------------
 
-    def _try_joining_run(self, run: _CallRun, call: Call, sources: list[int]) -> bool:
+    def _try_joining_run(self, run: _CallRun, call: Call, sources: RowList) -> bool:
         """Add a call to a run if it is of the run's kind, and return whether it was added."""
         if self.block_size and len(run.calls) == MAX_LOOP_CALLS:
             self._write_and_clear_run(run)
@@ -256,7 +257,7 @@ class ProgramWriter:
         return True
 
     def _write_run_function_call(
-        self, calls: Sequence[Call], function: Function, inputs: list[int], outputs: list[int]
+        self, calls: Sequence[Call], function: Function, inputs: RowList, outputs: RowList
     ) -> None:
         """Write the line that calls the function of a run, and drop arrays that are no longer read."""
         name = self._add_function_to_scope(function)
@@ -312,7 +313,7 @@ class ProgramWriter:
     def _format_value_name(self, row: int) -> str:
         return f"v{self._find_alias(row)}"
 
-    def _list_unaliased_inputs(self, call: Call) -> list[int]:
+    def _list_unaliased_inputs(self, call: Call) -> RowList:
         """Return the rows that a call reads, with aliases replaced by the rows that contain their values."""
         return [self._find_alias(row) for row in call.inputs]
 

@@ -24,6 +24,7 @@ from ..engine.types import (
     NumPyType,
     Object,
     OptionalText,
+    RowList,
     RowsByRow,
     RowSet,
     ShapeAndDtype,
@@ -223,7 +224,7 @@ class FusedLoopWriter:
         ]
         self.outputs = [call.row for call in output_calls if call.row not in self.array_outputs]
         self.lines: list[str] = []
-        self.inputs: list[int] = []
+        self.inputs: RowList = []
         self.loop_shape: Sizes | None = None
         self.loop_body: list[TextPair] = []
         self.loop_rows: RowSet = set()

@@ -18,6 +18,7 @@ from .program_origin import JaxOrigin, find_return_site_by_description
 from .row_log import NORMALIZING_FUNCTIONS
 
 if TYPE_CHECKING:
+    from ...engine.types import RowList
     from .program_origin import JaxLeaf
     from .recording import JaxRecording
 
@@ -27,7 +28,7 @@ OPERATOR_OPS = set("add sub mul div pow integer_pow neg dot_general rem gt ge lt
 SHARE_FUNCTIONS = {"softmax", "log_softmax", "logsumexp"}
 
 
-def build_question(recording: JaxRecording, target: Any, source: Any, source_rows: list[int]) -> JaxQuestion:
+def build_question(recording: JaxRecording, target: Any, source: Any, source_rows: RowList) -> JaxQuestion:
     """Build a question about a target and a source in a recording.
 
     Args:

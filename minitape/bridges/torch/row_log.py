@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
@@ -21,7 +21,7 @@ from .ledger.run_watch import TorchRunWatch
 from .parameter_history import ParameterHistory
 
 if TYPE_CHECKING:
-    from ...engine.types import NumberPair, OptionalNumber, RowList, RowSet, Scope
+    from ...engine.types import NumberPair, OptionalNumber, RowList, RowSequence, RowSet, Scope
     from ...picture.snapshot_types import Kind
     from ...recording.recorded_rows import RecordedRow
     from .recording import TorchRecording
@@ -91,7 +91,7 @@ class LeafOrigin(NamedTuple):
     """
 
     cause: str
-    rows: Sequence[int]
+    rows: RowSequence
     site: Site
 
 
@@ -293,7 +293,7 @@ class TorchLog:
 
     # -- new rows ----------------------------------------------------------------------------------
 
-    def _add_leaf(self, tensor: Tensor, cause: str = "", origin_rows: Sequence[int] = ()) -> int:
+    def _add_leaf(self, tensor: Tensor, cause: str = "", origin_rows: RowSequence = ()) -> int:
         """Add a row for a leaf's current state.
 
         Args:

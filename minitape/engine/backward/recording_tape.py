@@ -31,7 +31,7 @@ from . import tape_errors
 from .row_values import iter_operations_backward
 
 if TYPE_CHECKING:
-    from ..types import Action, ExitProperty, Object, OptionalNumber, Spans, Structure
+    from ..types import Action, ExitProperty, Object, OptionalNumber, RowByRow, Spans, Structure
     from .targets_and_sources import GradientRequest
 
 
@@ -83,7 +83,7 @@ class RecordingTape:
         self._is_recording = self._is_used = self._is_paused = self.irregular = False
         self.history: list[TapeEvent] = []
         self.spans: Spans = []
-        self.watched: dict[int, int] = {}
+        self.watched: RowByRow = {}
         self.variables: dict[int, ResourceVariable] = {}
 
     def __enter__(self) -> Self:

@@ -17,14 +17,14 @@ from .row_parts import VALUE_COLUMN
 if TYPE_CHECKING:
     from ..table.primitives import Primitive
     from ..tensor.tensor import Tensor
-    from ..types import Array
+    from ..types import Array, RowSequence
     from .record import Record
 
 MAX_SMALL_SIZE = 4096  # All arrays with up to this many elements are kept, because pictures show them.
 
 
 def keep_large_inputs_read_by_rules(
-    record: Record, primitive: Primitive, input_rows: Sequence[int], inputs: Sequence[Tensor]
+    record: Record, primitive: Primitive, input_rows: RowSequence, inputs: Sequence[Tensor]
 ) -> None:
     """Store the large inputs of an operation that its rules will read.
 
@@ -43,7 +43,7 @@ def keep_large_inputs_read_by_rules(
             record.store_value(input_rows[position], input_tensor._value)
 
 
-def find_positions_read_by_rules(record: Record, primitive: Primitive, input_rows: Sequence[int]) -> Iterable[int]:
+def find_positions_read_by_rules(record: Record, primitive: Primitive, input_rows: RowSequence) -> Iterable[int]:
     """Return the positions of the inputs that the rules of an operation will read.
 
     If one of two inputs is a Python number, no program can request the gradient of the number. Therefore, only the rule

@@ -79,7 +79,7 @@ if TYPE_CHECKING:
     from ..table.primitives import Primitive
     from ..tensor.tensor import Tensor
     from ..tensor.variable import ResourceVariable
-    from ..types import Action, Array, Attributes, FirstRunInterface, NumberPair, RowNumbers, Scope, Spans
+    from ..types import Action, Array, Attributes, FirstRunInterface, NumberPair, RowNumbers, RowSequence, Scope, Spans
 
 MAX_RETAINED_RECORDS = 4  # A thread keeps this many released recordings for `explain`.
 MAX_SKELETON_ROWS = 4096  # A longer recording is not kept after its release.
@@ -107,8 +107,8 @@ class SweepBoundary(NamedTuple):
 
     first_row: int
     entry_index: OptionalNumber
-    targets: Sequence[int]
-    sources: Sequence[int]
+    targets: RowSequence
+    sources: RowSequence
     spans: Sequence[NumberPair]
 
 

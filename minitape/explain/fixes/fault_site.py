@@ -25,6 +25,7 @@ from ..reasons.program_text import (
 )
 
 if TYPE_CHECKING:
+    from ...engine.types import Attributes
     from ...recording.recorded_rows import OptionalArray, RecordedRow
     from ..reasons.question import Question
     from .dialects import Dialect
@@ -73,7 +74,7 @@ class FaultSite:
         return self.question.adapter.dialect
 
     @cached_property
-    def names(self) -> dict[str, Any]:
+    def names(self) -> Attributes:
         """The values of the program's variables, keyed by name."""
         return dict(reversed([*self.question.adapter.list_names_and_values()]))
 

@@ -23,6 +23,7 @@ from torch.optim import optimizer as optimizers
 
 from ....common.translation import format_error
 from ....engine.record.user_frames import find_user_frame
+from ....engine.types import Sizes
 from ....recording.sites import (
     NOWHERE,
     CallStack,
@@ -83,7 +84,7 @@ class FollowedOptimizer:
         """Follow the optimizer of an account."""
         self.account = account
         self.tensor_accounts: list[TensorAccount] = []
-        self.group_sizes: tuple[int, ...] = ()
+        self.group_sizes: Sizes = ()
         self.passes_before = 0  # The number of backward passes before the running step, if it has a closure.
         self.sample: WeightSample | None = None
         self.before: OptionalTensor = None  # The sampled elements before the current step.
