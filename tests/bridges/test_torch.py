@@ -14,8 +14,9 @@ import minitape as tf  # noqa: E402 - behind the check for PyTorch
 from minitape.bridges import kept_values  # noqa: E402
 from minitape.bridges import torch as bridge  # noqa: E402
 from minitape.bridges.recording import map_layer_paths_to_descriptions  # noqa: E402
-from minitape.bridges.torch import row_log  # noqa: E402
+from minitape.bridges.torch import kept_tensors, row_log  # noqa: E402
 from minitape.bridges.torch.kept_tensors import KeptTensors, TorchValue, to_numpy  # noqa: E402
+from minitape.bridges.torch.ledger import tensor_accounts  # noqa: E402
 from minitape.bridges.torch.ledger.tensor_accounts import compute_fingerprint, has_fingerprint  # noqa: E402
 from minitape.picture.layer_folds import fold_layers  # noqa: E402
 from minitape.picture.shown_values import to_value_fields  # noqa: E402
@@ -404,6 +405,27 @@ def test_a_fingerprint_changes_with_each_element(tensor):
         changed.view(-1)[position] += 1
         assert not has_fingerprint(changed, before)
     assert not has_fingerprint(tensor.neg(), before)
+
+
+@pytest.mark.parametrize("byte_limit", [10**6, 10**5], ids=["kept", "released"])
+def test_a_recording_reads_a_fingerprint_only_if_a_question_needs_it(monkeypatch, byte_limit):
+    monkeypatch.setattr(kept_values, "BYTE_LIMIT", byte_limit)
+    read = []
+    for module in (kept_tensors, tensor_accounts):
+        monkeypatch.setattr(
+            module, "compute_fingerprint", lambda tensor: (read.append(tensor.shape), compute_fingerprint(tensor))[1]
+        )
+    w, x = torch.nn.Parameter(torch.randn(100, 90)), torch.randn(5, 100)
+    with bridge.record() as recording:
+        for _ in range(3):
+            (x @ w).sum().backward()
+    account = recording.log.run_watch.find_or_open_account(w)
+    is_released = account.first_copy.content is None
+    assert is_released == (byte_limit == 10**5)
+    assert read == [(100, 90)] * is_released
+    assert account.is_unchanged_since_first_gradient()
+    w.data[0, 0] += 1
+    assert not account.is_unchanged_since_first_gradient()
 
 
 def test_a_picture_can_ask_why():

@@ -49,7 +49,7 @@ class TorchGraph:
         self._rows_by_node: dict[Any, dict[int, int]] = {}  # The inner keys are the numbers of a node's outputs.
         self._hook_handles: list[RemovableHandle] = []
         self._leaf_hooks: list[tuple[Tensor, Callable]] = []
-        self._requested_rows: RowSet = set()  # The results that have a hook of their own.
+        self._requested_rows: RowSet = set()  # The results that have their own hook.
         self._task_id = -1
         self.current_sweep: BackwardPass | None = None
         # For each row, the sum of its shares so far, and the kept value if there was only one share.

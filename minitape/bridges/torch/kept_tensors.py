@@ -5,6 +5,7 @@ A small tensor is copied immediately. A large tensor is kept as it is, and is co
 runs on the tensor's device, and its results are copied to the host when the recording ends.
 """
 
+import math
 from collections.abc import Iterable
 from typing import TypeAlias
 
@@ -18,6 +19,8 @@ from .distributed_tensors import get_local_part
 Tensors = list[torch.Tensor]
 # None means that no tensor was kept or given. The type is a string, because the documentation is built without torch.
 OptionalTensor: TypeAlias = "torch.Tensor | None"
+FINGERPRINT_WIDTH = 512  # A fingerprint arranges the elements of a tensor in rows of this length.
+INTEGER_DTYPES = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}  # The keys are sizes in bytes.
 HOST_DEVICES = {"cpu"}  # NumPy reads the elements of tensors on these devices without a copy.
 
 
@@ -28,16 +31,19 @@ class TorchValue(KeptValue):
         tensor_version: The number of in-place changes to the tensor before it was kept.
         device_summary: The summary of a large tensor, if the summary has not yet been copied to the host. Otherwise
             None.
+        keeps_fingerprint: Whether to compute the fingerprint before the tensor is released.
     """
 
-    __slots__ = ("tensor_version", "device_summary")
+    __slots__ = ("tensor_version", "device_summary", "keeps_fingerprint", "_fingerprint")
     device_summary: DeviceSummary | None
+    _fingerprint: OptionalTensor
 
     def __init__(self, tensor: torch.Tensor, tensor_version: int = 0):
         """Keep a tensor and its version."""
         # The constructors of the base classes would take a third of the time of recording a small tensor.
         self.content, self.tensor_version = tensor, tensor_version
-        self._facts = self._summary = self.device_summary = None
+        self._facts = self._summary = self.device_summary = self._fingerprint = None
+        self.keeps_fingerprint = False
 
     def get_unchanged_tensor(self) -> OptionalTensor:
         """Return the tensor, or None if it was released or has changed without being noticed."""
@@ -55,6 +61,11 @@ class TorchValue(KeptValue):
         tensor = self.get_unchanged_tensor()
         return None if tensor is None or tensor.is_meta else np.asarray(to_numpy(tensor))
 
+    def find_fingerprint(self) -> OptionalTensor:
+        """Return the fingerprint of the elements, or None if they were released without one or have changed."""
+        tensor = self.get_unchanged_tensor()
+        return self._fingerprint if tensor is None else compute_fingerprint(tensor)
+
     def compute_zero_and_finite_flags(self) -> tuple[bool, bool]:
         """Return whether all elements are zero, and whether all are finite."""
         if self.device_summary is not None:
@@ -63,6 +74,8 @@ class TorchValue(KeptValue):
 
     def reduce_to_summary(self) -> None:
         """Release the tensor, and keep a summary on the tensor's device."""
+        if self.keeps_fingerprint:
+            self._fingerprint = self.find_fingerprint()
         tensor = self.get_unchanged_tensor() if self._summary is None else None
         if tensor is None or not can_summarize_on_device(tensor):
             super().reduce_to_summary()
@@ -150,3 +163,28 @@ def to_numpy(tensor: torch.Tensor) -> np.ndarray:
     if detached.dtype is torch.bfloat16 or (detached.is_floating_point() and detached.element_size() == 1):
         detached = detached.to(torch.float32)
     return detached.numpy()[()]
+
+
+def compute_fingerprint(tensor: torch.Tensor) -> torch.Tensor:
+    """Return integers that, barring coincidence, change whenever an element of the tensor changes.
+
+    They are the sums of the bit patterns in each row of ``FINGERPRINT_WIDTH`` numbers, and the bit patterns of the
+    remaining numbers. They are exact, and they stay on the tensor's device. The elements are read as the widest
+    integers into which their bytes can be divided, because sums of 64-bit integers need no conversion.
+
+    Args:
+        tensor: The tensor.
+
+    >>> ones = torch.ones(3)
+    >>> torch.equal(compute_fingerprint(ones + torch.tensor([1.0, -1.0, 0.0])), compute_fingerprint(ones))
+    False
+    """
+    flat = get_local_part(tensor.detach()).contiguous().view(-1)
+    size = math.gcd(8, flat.element_size() * flat.numel())
+    if flat.element_size() * flat.storage_offset() % size:  # PyTorch does not read wide integers from there.
+        flat = flat.clone()
+    bits = flat.view(INTEGER_DTYPES[size])
+    end_of_rows = len(bits) - len(bits) % FINGERPRINT_WIDTH
+    if not end_of_rows:
+        return bits.clone()
+    return torch.cat([bits[:end_of_rows].view(-1, FINGERPRINT_WIDTH).sum(1), bits[end_of_rows:].long()])

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ...engine.types import NumberPair, OptionalNumber, RowList, RowSequence, RowSet, Scope
     from ...picture.snapshot_types import Kind
     from ...recording.recorded_rows import RecordedRow
+    from .kept_tensors import TorchValue
     from .recording import TorchRecording
 
 LABELS = dict(
@@ -126,7 +127,7 @@ class TorchLog:
         self.rows = recording.rows
         self.kept_tensors = KeptTensors()
         self.graph = TorchGraph(weakref.proxy(self))
-        self.run_watch = TorchRunWatch(measures=False)
+        self.run_watch = TorchRunWatch(log=weakref.proxy(self))
         self.history = ParameterHistory()
         self.scope: Scope = ()
         self.unrecorded_rows: RowSet = set()
@@ -149,6 +150,11 @@ class TorchLog:
         """Return the row of a tensor in its current version, or None if it has no row."""
         rows: RowList = self._rows_by_tensor.get(tensor)
         return rows[-1] if rows and self._tensor_versions[rows[-1]] == count_in_place_changes(tensor) else None
+
+    def find_value(self, tensor: Tensor) -> TorchValue | None:
+        """Return the kept value of a tensor in its current version, or None if it has no row."""
+        row = self.find_current_row(tensor)
+        return None if row is None else self.rows[row].value
 
     def find_or_add_row(self, tensor: Tensor) -> int:
         """Return the row of a tensor in its current version.

@@ -13,7 +13,7 @@ import weakref
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
@@ -61,7 +61,10 @@ from .misuse_watch import (
 )
 from .scaler_watch import ScalerWatch
 from .schedule_watch import ScheduleWatch
-from .tensor_accounts import TensorAccount, WeightSample, compute_fingerprint, measure_norms
+from .tensor_accounts import TensorAccount, WeightSample, measure_norms
+
+if TYPE_CHECKING:
+    from ..row_log import TorchLog
 
 FIRST_STEPS = 64  # The number of steps to follow without a new route before the watch rests.
 # After that, the watch alternates: it follows this many steps, and then rests for this many.
@@ -118,7 +121,8 @@ class TorchRunWatch:
         patches: The changes to PyTorch.
         leaf_search: The object that searches for leaves and their names.
         follows_all: Whether every step is followed and measured.
-        measures: Whether gradients and updates are measured.
+        measures: Whether gradients and updates are measured. A measurement makes a step wait for the device, so a
+            recording measures nothing.
         on_pass: A function that is called with the pass's number after each backward pass.
         failure: The last error raised by a backward pass or ``autograd.grad``, or None if there was none.
         norms_by_pass: For each pass in ``measured_passes``, the norms of the gradients it reached, by key.
@@ -129,21 +133,22 @@ class TorchRunWatch:
         self,
         follows_all: bool = False,
         on_pass: Callable[[int], object] | None = None,
-        measures: bool = True,
+        log: "TorchLog | None" = None,
     ):
         """Prepare to watch a run.
 
         Args:
             follows_all: Whether to follow and measure every step.
             on_pass: A function to call after each backward pass with the pass's number.
-            measures: Whether to measure gradients and updates. A measurement makes a step wait for the device.
+            log: The log of the recording that the watch belongs to, or None for a watch without a recording.
         """
         self.tensor_accounts: dict[int, TensorAccount] = {}
         self.accounts = RunAccounts(self.tensor_accounts)
         self.errors = WatchErrors(self.accounts)
         self.patches = FrameworkPatches()
         self.leaf_search = LeafSearch()
-        self.follows_all, self.on_pass, self.measures = follows_all, on_pass, measures
+        self.follows_all, self.on_pass, self.measures = follows_all, on_pass, log is None
+        self._log = log
         self.failure: Exception | None = None
         self.norms_by_pass: dict[int, dict[int, float]] = {}
         self.measured_passes: frozenset[int] = frozenset()
@@ -322,6 +327,8 @@ class TorchRunWatch:
             site: The line that starts the pass.
             frame: The program's frame.
         """
+        if not self.measures:
+            frame = None  # A recording finds the names of its leaves by itself.
         for leaf in self.leaf_search.find_leaves_if_due(roots, site, frame, self.tensor_accounts.__contains__):
             self.find_or_open_account(leaf)
         for account in self._close_gone_accounts_and_list_others():
@@ -346,8 +353,8 @@ class TorchRunWatch:
                 account.pending, account.tensor_version = alone, tensor._version
                 account.remember_weights_if_gradient_was_lost_before(tensor)
                 if not account.got_gradient:
-                    account.got_gradient = True
-                    account.first_fingerprint = compute_fingerprint(tensor)
+                    copy = None if self._log is None else self._log.find_value(tensor)
+                    account.remember_weights_at_first_gradient(tensor, copy)
                 continue
             self._record_leftover_of_other_loss(account, pending[-1], contribution)
             if id(pending) not in extended:

@@ -9,12 +9,10 @@ from torch import Tensor, nn
 
 from ...run_watch.accounts import EDITED, Account, GradientChange, ParameterFacts, RunAccounts
 from ..distributed_tensors import get_local_part
-from ..kept_tensors import OptionalTensor, Tensors
+from ..kept_tensors import OptionalTensor, Tensors, TorchValue, compute_fingerprint
 
 # After a gradient has been lost, this many weights are compared with their state during the backward pass.
 COMPARED_CLEARINGS = 4
-FINGERPRINT_WIDTH = 512  # A fingerprint arranges the elements of a tensor in rows of this length.
-INTEGER_DTYPES = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}  # The keys are sizes in bytes.
 SAMPLE_SIZE = 32  # At most this many elements of each parameter are sampled before and after a step.
 
 
@@ -26,7 +24,9 @@ class TensorAccount(Account):
         grad_ref: A weak reference to the ``.grad`` found at the last check.
         grad_version: The version of this ``.grad``.
         tensor_version: The version of the leaf when the first pending contribution arrived.
-        first_fingerprint: The fingerprint of the leaf when it got its first gradient, or None if it has not had one.
+        first_copy: A recording's copy of the leaf when it got its first gradient, or None without a recording.
+        first_fingerprint: The fingerprint of the leaf when it got its first gradient, or None if it has not had one, or
+            if ``first_copy`` has the fingerprint.
         pass_fingerprint: The fingerprint of the leaf when the first pending contribution arrived, or None if no
             fingerprint was taken.
         lost_gradients: The number of times a gradient was cleared before a step used it.
@@ -38,6 +38,7 @@ class TensorAccount(Account):
         "grad_ref",
         "grad_version",
         "tensor_version",
+        "first_copy",
         "first_fingerprint",
         "pass_fingerprint",
         "lost_gradients",
@@ -51,6 +52,7 @@ class TensorAccount(Account):
         self.tensor_ref = weakref.ref(tensor)
         self.grad_ref: weakref.ref[Tensor] | None = None
         self.grad_version = self.tensor_version = 0
+        self.first_copy: TorchValue | None = None
         self.first_fingerprint: OptionalTensor = None
         self.pass_fingerprint: OptionalTensor = None
         self.lost_gradients = 0
@@ -75,7 +77,23 @@ class TensorAccount(Account):
             Whether every element is unchanged since the leaf got its first gradient.
         """
         tensor = self.tensor_ref()
-        return tensor is not None and has_fingerprint(tensor, self.first_fingerprint)
+        copy = self.first_copy
+        fingerprint = self.first_fingerprint if copy is None else copy.find_fingerprint()
+        return tensor is not None and has_fingerprint(tensor, fingerprint)
+
+    def remember_weights_at_first_gradient(self, tensor: Tensor, copy: TorchValue | None) -> None:
+        """Remember the state of the leaf when it gets its first gradient.
+
+        Args:
+            tensor: The leaf.
+            copy: A recording's copy of the leaf, or None without a recording.
+        """
+        self.got_gradient = True
+        if copy is None or copy.content is None:
+            self.first_fingerprint = compute_fingerprint(tensor)
+        else:  # A fingerprint reads all elements, and most questions need none.
+            self.first_copy = copy
+            copy.keeps_fingerprint = True
 
     def remember_gradient_to_notice_changes(self, gradient: OptionalTensor) -> None:
         """Remember the current ``.grad``, so that later changes are noticed.
@@ -141,31 +159,6 @@ class TensorAccount(Account):
         if tensor._version != self.tensor_version:
             return True
         return self.pass_fingerprint is not None and not has_fingerprint(tensor, self.pass_fingerprint)
-
-
-def compute_fingerprint(tensor: Tensor) -> Tensor:
-    """Return integers that, barring coincidence, change whenever an element of the tensor changes.
-
-    They are the sums of the bit patterns in each row of ``FINGERPRINT_WIDTH`` numbers, and the bit patterns of the
-    remaining numbers. They are exact, and they stay on the tensor's device. The elements are read as the widest
-    integers into which their bytes can be divided, because sums of 64-bit integers need no conversion.
-
-    Args:
-        tensor: The tensor.
-
-    >>> ones = torch.ones(3)
-    >>> has_fingerprint(ones + torch.tensor([1.0, -1.0, 0.0]), compute_fingerprint(ones))
-    False
-    """
-    flat = get_local_part(tensor.detach()).contiguous().view(-1)
-    size = math.gcd(8, flat.element_size() * flat.numel())
-    if flat.element_size() * flat.storage_offset() % size:  # PyTorch does not read wide integers from there.
-        flat = flat.clone()
-    bits = flat.view(INTEGER_DTYPES[size])
-    end_of_rows = len(bits) - len(bits) % FINGERPRINT_WIDTH
-    if not end_of_rows:
-        return bits.clone()
-    return torch.cat([bits[:end_of_rows].view(-1, FINGERPRINT_WIDTH).sum(1), bits[end_of_rows:].long()])
 
 
 def has_fingerprint(tensor: Tensor, fingerprint: OptionalTensor) -> bool:
