@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed: pip insta
 from torch.overrides import TorchFunctionMode  # noqa: E402
 
 import minitape as tf  # noqa: E402 - behind the check for PyTorch
-from minitape.bridges import kept_values  # noqa: E402
+from minitape.bridges import framework_patches, kept_values  # noqa: E402
 from minitape.bridges import torch as bridge  # noqa: E402
 from minitape.bridges.recording import map_layer_paths_to_descriptions  # noqa: E402
 from minitape.bridges.torch import kept_tensors, row_log  # noqa: E402
@@ -426,6 +426,22 @@ def test_a_recording_reads_a_fingerprint_only_if_a_question_needs_it(monkeypatch
     assert account.is_unchanged_since_first_gradient()
     w.data[0, 0] += 1
     assert not account.is_unchanged_since_first_gradient()
+
+
+def test_a_function_kept_from_a_block_works_in_later_blocks(monkeypatch):
+    with bridge.record():
+        kept = torch.autograd.grad  # the wrapper, which later blocks use again
+    original = torch.autograd.grad
+    x = torch.tensor(2.0, requires_grad=True)
+    for replacement in (original, kept, lambda *args, **kwargs: kept(*args, **kwargs), original):
+        monkeypatch.setattr(torch.autograd, "grad", replacement)
+        for _ in range(2):
+            assert kept(x * x, [x]) == (4.0,)
+            with bridge.record() as recording, bridge.record() as inner:
+                assert torch.autograd.grad(x * x, [x]) == kept(x * x, [x]) == (4.0,)
+            assert torch.autograd.grad is replacement
+            assert len(recording.sweeps) == len(inner.sweeps) == 2
+    assert all(wrapper.under[2:] == [None, None] for wrapper in framework_patches._idle_wrappers.values())
 
 
 def test_a_picture_can_ask_why():
