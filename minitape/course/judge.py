@@ -391,17 +391,22 @@ def _judge_wrong_function(attempt: Attempt, comparison: AnswerComparison) -> Ver
 def _list_further_hints(attempt: Attempt, hint: str, playback: Playback | None) -> list[str]:
     """List what to say next about a wrong function if the same hint did not help.
 
-    The list names the line that differs from the solution or, if the learner has read about this line, contains the
-    exercise's pointer. The line of the solution comes last.
+    If the solution's line alone mends the function, the list names the line that it replaces or, if the learner has
+    read about this line, contains the exercise's pointer. The line of the solution comes last.
     """
     question, pointer, line, *_ = (*(say(text, attempt.exercise.lesson) for text in attempt.exercise.hints), "", "")
     difference = find_line_difference(attempt.source, find_solution_text(attempt.exercise.name))
     line_question = ""
-    if difference and difference.own_lines:
-        own_line = difference.own_lines[-1].strip()
-        line_question = say("Look again at your line {line}. What should this line do?", line=own_line)
+    if difference and len(difference.own_lines) == 1:
+        own_line = difference.own_lines[0].strip()
+        mended_line = "; ".join(difference.solution_lines).strip() or "pass"
+        mended_program = ast.unparse(ast.parse(attempt.source)).replace(own_line, mended_line, 1)
+        with suppress(SyntaxError), suppress_output():
+            mended_function = build_solution_function(mended_program, attempt.function)
+            if judge_answer(attempt.exercise, mended_function).is_right:
+                line_question = say("Look again at your line {line}. What should this line do?", line=own_line)
         if hint and own_line not in f"{hint} {playback and playback.text}":
-            pointer = line_question
+            pointer = line_question or pointer
     return [
         "" if hint else line_question or question,
         pointer,

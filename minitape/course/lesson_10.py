@@ -110,6 +110,11 @@ def two_slopes(f, value):
                         "variable made in the loop": (
                             r"for penalty in .*Variable|(?s:for .*\n +\w+ = tf\.Variable\((?!value))"
                         ),
+                        "variable hidden by the loop": (
+                            r"(?s)\bpenalty *= *tf\.Variable.*for penalty in (?!.*\.assign\()"
+                        ),
+                        # The lines of loss end at the first line that is indented like its def.
+                        "argument not used": r"(?s)def loss\(\w+, *(\w+)\):\n(?:(?!\b\1\b).)*?\n    \w",
                         "tensor kept in the recording": (
                             r"(?s)def loss\(\w+\):.*tf\.(constant|convert_to_tensor|cast)\("
                         ),

@@ -100,7 +100,7 @@ def _find_diagnosis_hint(diagnosis: Answer, bed: int, patient: Patient) -> str:
         elif (patient.equivalents.get((disease, bracket_number), (disease, bracket_number))) in right_pairs:
             sentence = _say_from_this_lesson("number in brackets", line=line, number=bracket_number)
         elif disease in {other_disease for other_disease, _ in [*right_pairs, *patient.equivalents]}:
-            sentence = _say_from_this_lesson("other line")
+            sentence = _say_from_this_lesson("other line" if isinstance(line, Real) else "line without number")
         else:
             sentence = _describe_counterevidence(disease, case)
             if line in {right_line for _, right_line in right_pairs}:
@@ -275,6 +275,7 @@ STANDARDIZE = Exercise(
             "column hardly heard",
             lambda seen, numbers, birds, asked: np.min(np.ptp(numbers, axis=0)) < 0.1 * np.max(np.ptp(numbers, axis=0)),
         ),
+        Mistake(raise_error, named="one number for each bird", where=r"axis *= *-?1", error="broadcast"),
         Mistake(raise_error, named="other labels", error="^ValueError.*(labels|标签)"),
         Mistake(
             lambda learn, seen, labels, birds: [False] * len(birds),
@@ -298,6 +299,7 @@ def _build_exercises(patient_names: Names) -> tuple[Exercise, ...]:
             "patients who are well", n=sum(bool(PATIENTS[name].diseases) for name in patient_names)
         ),
         view=_require_and_count_cured_beds,
+        of_wrong=lambda beds: _say_from_this_lesson("beds missing" if isinstance(beds, Iterable) else "number of beds"),
     )
     numbers, cure, standardize = complete_exercises(LESSON, (NUMBERS, cure, STANDARDIZE))
     return numbers, *(_build_bed_exercise(bed, name) for bed, name in enumerate(patient_names, 1)), cure, standardize

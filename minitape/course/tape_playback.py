@@ -21,7 +21,7 @@ from .exercise import Answer, NamedValues, Program
 
 MAX_VALUE_LENGTH = 60
 DIFFERENCES = {
-    "missing": "Before your line {line}, the solution's tape has {there}, but your tape does not.",
+    "missing": "Before your line {line}, the solution's tape has another row: {there}.",
     "additional": "Next, your program computed {here}, which the solution's tape does not have.",
     "recording": "Next, your tape recorded {here}, but the solution's tape did not.",
     "unrecorded": "Next, the solution's tape recorded {here}, but your tape did not.",

@@ -171,7 +171,7 @@ def test_the_exercises_ask_about_the_beds_of_the_ward_that_was_opened(ward):
 
 @pytest.mark.parametrize(("name", "given", "words"), [
     ("ash", [("broadcast", 3)], "correct"),
-    ("ash", [("broadcast", 1)], "The disease is right. In which line"),
+    ("ash", [("broadcast", 1)], "The disease is right, but its line isn't."),
     ("ash", [("broadcast", 6)], "line 6 is (3)"),
     ("ash", [("sign", 2)], "The line is right. sign: then the loss would rise, or fall below 0"),
     ("ash", [("saturated", 1)], "saturated: w1's gradient is "),
@@ -210,7 +210,7 @@ def test_the_exercises_ask_about_the_beds_of_the_ward_that_was_opened(ward):
     ("pine", [("cut", 1)], "correct"),
     ("pine", [("late", 1)], "but line 1 is inside the tape's block"),
     ("willow", [("order", 5)], "correct"),
-    ("cedar", [("cut", 2)], "The disease is right. In which line"),
+    ("cedar", [("cut", 2)], "The disease is right, but its line isn't."),
     ("cedar", {"cut": 1}, "a diagnosis is a list of pairs"),
     ("cedar", [("cut", 1, 2)], "a diagnosis is a list of pairs"),
     ("cedar", [(..., 1)], "not answered yet"),
@@ -306,7 +306,8 @@ def test_a_cure_that_was_only_said_is_none(ward):
         assert "correct" in count_try_and_build_feedback(f"13.{bed + 1}", fresh.diagnosis(bed))
     assert Ward("Grace", ward.new_network, ward.answer, ward.x, ward.t).cured == sick[1:]  # the cell was run again
     said = count_try_and_build_feedback("13.8", sick[1:])
-    assert f"patients who are well: {len(sick) - 1}" in said and "Hint: " in said
+    assert f"patients who are well: {len(sick) - 1}" in said and "there was another sick patient in your ward" in said
+    assert "Write the beds of all your sick patients as a list" in count_try_and_build_feedback("13.8", sick[1])
     ward_module._current_ward.cured = sick
     assert "correct" in count_try_and_build_feedback("13.8", [*sick, sick[0]])
 

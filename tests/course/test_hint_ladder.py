@@ -164,6 +164,14 @@ def careful(loss_of, start, steps, rate):
     assert "Your tape records only once, before the loop" in check_program("03.4", program)
 
 
+def test_a_line_is_named_only_if_the_program_is_right_with_the_line_of_the_solution():
+    """Here the second tape is at fault. The line of the memories differs from the solution's, but it's right."""
+    steps = "da, db = tape.gradient(loss, [a, b])\n        seen_a.assign_add(da**2)\n        seen_b.assign_add(db**2)\n"
+    program = solved("09.6", steps, steps.replace("db**2", "3.0 * db**2")).replace(", trainable=False", "")
+    for hint in read_hints("09.6", program, 4):
+        assert "Look again" not in hint
+
+
 @pytest.mark.parametrize("loop", ["for _ in tf.range(times)", "while k < times"])
 def test_a_loop_that_tensorflow_records_once_is_accepted(loop):
     program = SOLUTIONS["10.4"]

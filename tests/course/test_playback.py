@@ -27,12 +27,13 @@ PARTED = [  # an exercise, a right piece, a wrong one, and what is said of it
      "Up to your line y = f(b, a), both tapes are the same. Next, your program computed b × b = 25.0, but the "
      "solution computed a × a = 4.0."),
     ("09.2", "f(w * x)", "f(w + x)",
-     "Before your line total = total + f(w + x), the solution's tape has w × 1.0 = 3.0, but your tape does not."),
+     "Before your line total = total + f(w + x), the solution's tape has another row: w × 1.0 = 3.0."),
     ("08.2", "dtype=tf.float32", "trainable=True",
      "your program computed x × x = 9 (int32), but the solution computed x × x = 9.0 (float32)."),
     ("07.1", "y + slope * slope", "y + slope",
-     "Tape 2: Before your line loss = y + slope, the solution's tape has slope × slope = 0.03515625, but "
-     "your tape does not."),
+     "Tape 2: Before your line loss = y + slope, the solution's tape has another row: slope × slope = 0.03515625."),
+    ("08.6", "tf.where(x > 0.0, f(safe), 0.0)", "f(safe)",
+     "Before your line y = f(safe), the solution's tape has another row: x > 0.0 = [False True True]."),
     ("01.4", "        first = inner", "    first = inner",
      "Tape 2: Up to this point, both tapes are the same. Next, the solution's tape recorded a step of another "
      "tape's sweep, but your tape did not."),
@@ -55,7 +56,7 @@ def test_the_first_row_that_differs_is_named_with_its_line(name, right, wrong, w
 
 def test_a_tape_that_reveals_the_answer_is_shown_from_the_third_try_on():
     program = solved("06.4", "(tf.round(x) - x)", "(tf.round(x))")
-    words = "the solution's tape has round(x) − x = 0.3599999, but your tape does not."
+    words = "the solution's tape has another row: round(x) − x = 0.3599999."
     said = [check_program("06.4", program) for _ in range(3)]
     assert [words in feedback for feedback in said] == [False, False, True], said
 

@@ -313,7 +313,7 @@ TOLD = [
     ("10.2", TWO_SLOPES.replace("loss(x):", "loss(x, penalty=0.0):"), "no call passes one"),
     ("10.2", TWO_SLOPES.replace(EACH, EACH + "        penalty = tf.Variable(penalty)\n"), "the variable that existed"),
     ("10.2", TWO_SLOPES.replace(EACH, EACH + "        penalty = tf.constant(penalty)\n"),
-     "the tensor that was called penalty"),
+     "the number that penalty had when loss was traced"),
 ]  # fmt: skip
 COLLECTED = [
     ("02.4", {"A": "yes", "B": "yes", "C": "no", "D": "no"}, "A: The answer must be True or False."),
