@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..common.grouping import group_values_by_key
-from ..engine.types import TextPair
+from ..engine.types import NameList, TextPair
 from ..explain.caller import format_place
 from ..explain.explanation import FROZEN_CAUSES, Explanation
 from ..explain.explanation_page import ExplanationPage
@@ -87,7 +87,7 @@ class PageGroup(NamedTuple):
         explanation: The explanation that the sources share.
     """
 
-    names: list[str]
+    names: NameList
     heading: str
     role: str
     explanation: Explanation
@@ -118,7 +118,7 @@ class ModelPage(ExplanationPage, dict[str, Explanation]):
             for explanation in self.values()
         )
 
-    def group_names_by_explanation(self) -> list[list[str]]:
+    def group_names_by_explanation(self) -> list[NameList]:
         """Return groups of names that share one explanation, worst first."""
 
         def build_key(explanation: Explanation) -> Hashable:
@@ -164,13 +164,13 @@ class ModelPage(ExplanationPage, dict[str, Explanation]):
             groups.append(PageGroup(names, heading, role, self[names[0]]))
         return groups
 
-    def _format_numbers_of_group(self, names: list[str]) -> str:
+    def _format_numbers_of_group(self, names: NameList) -> str:
         numbers = format_number_ranges(
             [explanation.numbers for name in names if (explanation := self[name]).numbers is not None]
         )
         return fill(": {numbers}", numbers=numbers) if numbers else ""
 
-    def _build_group_heading_and_role(self, names: list[str], numbers_text: str) -> TextPair:
+    def _build_group_heading_and_role(self, names: NameList, numbers_text: str) -> TextPair:
         """Return the heading and the role of a group.
 
         Args:

@@ -8,7 +8,7 @@ from statistics import median
 from minitape.course.exercise import collect_built_in_exercises
 
 from ..common.grouping import group_values_by_key
-from ..engine.types import CountsByName
+from ..engine.types import CountsByName, NameList
 from .handins import ExerciseRecord, HandIn
 
 
@@ -130,7 +130,7 @@ def _get_lesson_of_exercise(exercise_name: str) -> str:
     return exercise_name.rpartition(".")[0]
 
 
-def _list_exercises_of_seen_lessons(seen_exercise_names: Iterable[str]) -> dict[str, list[str]]:
+def _list_exercises_of_seen_lessons(seen_exercise_names: Iterable[str]) -> dict[str, NameList]:
     """Return all exercises of each lesson that `seen_exercise_names` mentions.
 
     For the course's own lessons, all exercises are known. For other lessons, only the seen exercises are known.

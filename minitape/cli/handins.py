@@ -18,7 +18,7 @@ from minitape.course.progress import FILE_NAME, MAX_WRONG_ANSWERS, is_progress
 
 from ..common.read_data import read_json
 from ..course.progress import Progress
-from ..engine.types import CountsByName, OptionalNumber, TextPair, TextsByName
+from ..engine.types import CountsByName, NameList, OptionalNumber, TextPair, TextsByName
 from .lesson_files import (
     LEARNER_FOLDER,
     find_lesson_folders_by_language,
@@ -149,7 +149,7 @@ def _decode_name(name: str) -> str:
         return name_bytes.decode("gb18030", "replace")
 
 
-def _build_distinct_labels(names: Sequence[str]) -> list[str]:
+def _build_distinct_labels(names: Sequence[str]) -> NameList:
     r"""Return each name in a form that can be printed. Equal names are numbered.
 
     >>> _build_distinct_labels(["ann", "bob\a", "bob\b"])
@@ -193,7 +193,7 @@ def _extract_learner_name(path: Path, lesson_names: Iterable[str]) -> str:
     return path.stem[:lesson_start].rstrip("_- .") or path.stem
 
 
-def _build_distinct_folder_names(folders: Sequence[Path]) -> list[str]:
+def _build_distinct_folder_names(folders: Sequence[Path]) -> NameList:
     """Return a name for each folder, using the part of its path that differs from the other paths.
 
     >>> _build_distinct_folder_names([Path("/home/ann/minitape-lessons"), Path("/home/bob/minitape-lessons")])

@@ -11,7 +11,7 @@ from minitape.common.atomic_write import write_file
 from minitape.common.read_data import MAX_NOTEBOOK_SIZE, read_json
 from minitape.course.progress import find_last_lesson
 
-from ..engine.types import OptionalText, TextsByName
+from ..engine.types import NameList, OptionalText, TextsByName
 from .messages import create_usage_error
 
 LEARNER_FOLDER = "minitape-lessons"
@@ -26,8 +26,8 @@ class CopiedLessons(NamedTuple):
         kept_names: The files that already existed and were left unchanged.
     """
 
-    copied_names: list[str]
-    kept_names: list[str]
+    copied_names: NameList
+    kept_names: NameList
 
 
 def find_lesson_folders_by_language() -> dict[str, Path]:

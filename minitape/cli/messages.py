@@ -9,7 +9,7 @@ import click
 from click import core, decorators, exceptions, parser, types
 
 from ..common import translation
-from ..engine.types import OptionalText
+from ..engine.types import NameList, OptionalText
 from ..picture.truncation import measure_width
 
 UNBREAKABLE_PIECE = re.compile(r"[（“《]*(?:[!-~]+|.)[，。；：、！？”）》]* ?", re.DOTALL)
@@ -117,7 +117,7 @@ def convert_write_errors(path: Path) -> Iterator[None]:
         raise create_failure("cannot write {path}: {error}", path=path, error=error.strerror or error) from error
 
 
-def translate_column_names(*names: str) -> list[str]:
+def translate_column_names(*names: str) -> NameList:
     """Translate the column names of a table.
 
     Args:

@@ -19,7 +19,7 @@ from nbval.kernel import CURRENT_ENV_KERNEL_NAME, NbvalKernelspecManager
 
 from ..common.atomic_write import write_file as write_file
 from ..common.read_data import MAX_NOTEBOOK_SIZE, read_text
-from ..engine.types import Action, OptionalText
+from ..engine.types import Action, NameList, OptionalText
 from .kernel import prepare_kernel_environment
 from .messages import convert_write_errors, create_failure, say
 from .notebook_rules import (
@@ -157,7 +157,7 @@ def _run_in_interruptible_thread(task: Action, on_interrupt: Action) -> None:
 
 
 def _create_save_error(
-    notebook_name: str, sources: list[str], started_cells: list[int], message: str
+    notebook_name: str, sources: NameList, started_cells: list[int], message: str
 ) -> click.ClickException:
     cell_description = describe_cell(sources, started_cells[-1] if started_cells else None)
     return click.ClickException(f"{say('{path} was not saved:', path=notebook_name)} {cell_description} {message}")

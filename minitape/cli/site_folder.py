@@ -17,6 +17,7 @@ import click
 
 from ..common.atomic_write import write_file
 from ..common.read_data import read_text
+from ..engine.types import NameSet
 
 MANIFEST_FILE = ".minitape-site"
 """The file that lists the files and folders of the site, one in each line."""
@@ -63,7 +64,7 @@ def replace_site_folder(target_folder: Path) -> Iterator[Path]:
             target_folder.rmdir()
 
 
-def _exchange_sites(target_folder: Path, scratch_folder: Path, old_names: set[str], new_names: set[str]) -> None:
+def _exchange_sites(target_folder: Path, scratch_folder: Path, old_names: NameSet, new_names: NameSet) -> None:
     """Move the old site away and the new site into its place.
 
     Raises:
@@ -93,7 +94,7 @@ def _write_manifest(target_folder: Path, names: Iterable[str]) -> None:
     write_file(target_folder / MANIFEST_FILE, "\n".join(sorted(names)))
 
 
-def _list_site_names(target_folder: Path) -> set[str]:
+def _list_site_names(target_folder: Path) -> NameSet:
     """Return the names of the site's files and folders, except the manifest. The folder may be missing.
 
     Raises:

@@ -6,6 +6,7 @@ import re
 from types import TracebackType
 
 from ..common.translation import join_sentences, say
+from ..engine.types import NameList
 from .answer_comparison import describe_kind
 from .exercise import Answer, Program
 
@@ -198,7 +199,7 @@ def _find_missing_attribute_hint(attribute_name: str, owner: object) -> str:
     return join_sentences(problem, say("Did you mean {near}?", near=repr(suggestion))) if suggestion else ""
 
 
-def _find_longer_name(name_part: str, names: list[str]) -> str:
+def _find_longer_name(name_part: str, names: NameList) -> str:
     """Find a longer name that the learner may have meant, or return "" if none exists.
 
     A name of two words that ends in `name_part` comes first, then the shortest name that begins with it.
@@ -266,7 +267,7 @@ def _find_first_group(pattern: str, message: str) -> str:
     return match[1] if match else ""
 
 
-def _list_public_names(owner: object) -> list[str]:
+def _list_public_names(owner: object) -> NameList:
     return [name for name in dir(owner) if not name.startswith("_")]
 
 
@@ -277,13 +278,13 @@ def import_minitape() -> Answer:
     return minitape
 
 
-def _find_nearest_name(name: str, names: list[str]) -> str:
+def _find_nearest_name(name: str, names: NameList) -> str:
     return next(
         iter(difflib.get_close_matches(name, [candidate for candidate in names if candidate != name], 1, 0.7)), ""
     )
 
 
-def _collect_known_names(traceback: TracebackType | None, function: Program) -> list[str]:
+def _collect_known_names(traceback: TracebackType | None, function: Program) -> NameList:
     """Collect the names known where the error was raised, in the function and in its notebook."""
     names = [*getattr(function, "__globals__", {})]
     while traceback is not None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..common.translation import say
-from ..engine.types import Names, TextsByName
+from ..engine.types import Names, NameSet, TextsByName
 from .course_texts import ExerciseTexts, LessonSourceError, read_lesson
 from .trials import AnswerTrial
 
@@ -280,7 +280,7 @@ def _complete_trial(exercise_name: str, trial: AnswerTrial, texts: ExerciseTexts
     return replace(trial, hints=tuple(trial_texts.hints), slips=slips)
 
 
-def _list_names_in_functions(exercise: Exercise) -> set[str]:
+def _list_names_in_functions(exercise: Exercise) -> NameSet:
     """List the names of sentences that an exercise's own checks return, which are their strings with spaces."""
     constants: list[object] = []
     for function in (exercise.also, exercise.of_wrong):

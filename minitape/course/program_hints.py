@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ..common.syntax import list_nodes, select_nodes
 from ..common.translation import say
-from ..engine.types import TextPair
+from ..engine.types import NameSet, TextPair
 from .line_difference import find_function
 
 UNUSED_RESULTS = ast.BinOp, ast.Compare, ast.ListComp
@@ -92,7 +92,7 @@ def _has_tape_question_in_loop(source: str, has_block: bool) -> bool:
     return False
 
 
-def _collect_read_names(nodes: list[ast.AST]) -> set[str]:
+def _collect_read_names(nodes: list[ast.AST]) -> NameSet:
     """Collect the names that are read."""
     return {node.id for node in select_nodes(nodes, ast.Name) if isinstance(node.ctx, ast.Load)}
 

@@ -96,6 +96,8 @@ TextsByName: TypeAlias = dict[str, str]
 JsonObject: TypeAlias = dict[str, Any]
 # Names or other short texts, in order.
 Names: TypeAlias = tuple[str, ...]
+NameList: TypeAlias = list[str]
+NameSet: TypeAlias = set[str]
 # Two texts that belong together, such as a heading and its body, or a name and its value.
 TextPair: TypeAlias = tuple[str, str]
 # Two numbers that belong together, such as the position of a line and a tier, or two rows.

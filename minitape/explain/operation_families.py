@@ -3,10 +3,10 @@
 from collections.abc import Collection
 from typing import NamedTuple
 
-from ..engine.types import TextsByName
+from ..engine.types import NameSet, TextsByName
 
 
-def map_zero_causes_to_ops(**names_by_cause: str) -> dict[str, set[str]]:
+def map_zero_causes_to_ops(**names_by_cause: str) -> dict[str, NameSet]:
     """Map each cause of zeros to the operations that produce zeros in that way.
 
     Args:

@@ -16,7 +16,7 @@ from ..engine.record.record import Record
 from ..engine.record.row_parts import Call
 from ..engine.record.thread_state import state
 from ..engine.tensor.tensor import EagerTensor, wrap_array_with_origin
-from ..engine.types import ArraysByRow, OptionalNumber, Structure
+from ..engine.types import ArraysByRow, NameList, OptionalNumber, Structure
 from .reader import TapeReader
 from .shown_values import to_value_fields
 from .snapshot_types import InsideFields, Snapshot
@@ -140,7 +140,7 @@ def _are_outputs_as_recorded(record: Record, call: Call, outputs: Sequence[Eager
     return True
 
 
-def _list_call_input_names(reader: TapeReader, call: Call) -> list[str]:
+def _list_call_input_names(reader: TapeReader, call: Call) -> NameList:
     """Return the names of a call's inputs: first its parameters, then the variables and tensors that it reads.
 
     Unnamed inputs have the name "".

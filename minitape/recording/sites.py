@@ -20,7 +20,7 @@ from ..engine.record.user_frames import find_user_frame, is_minitape_or_library_
 
 if TYPE_CHECKING:
     from ..engine.record.record import Record
-    from ..engine.types import CountsByName, Function
+    from ..engine.types import CountsByName, Function, NameList
 
 Site = tuple[str | None, int | None]
 CallStack = Sequence[Site]  # The statements that were running, outermost first.
@@ -106,7 +106,7 @@ def map_cell_files_to_execution_counts() -> CountsByName:
         return {}
 
 
-def read_source_lines(filename: str) -> list[str]:
+def read_source_lines(filename: str) -> NameList:
     """Return the lines of a file, a notebook cell, or a statement typed at Python's prompt.
 
     Args:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal, NamedTuple
 
 from ...engine.record.user_frames import is_minitape_or_library_file
+from ...engine.types import NameSet
 from ...explain.reasons.program_text import (
     FUNCTION_NODES,
     FunctionNode,
@@ -122,7 +123,7 @@ class JaxOrigin:
         return best_statement.site
 
     @property
-    def _names_of_function_in_program(self) -> set[str]:
+    def _names_of_function_in_program(self) -> NameSet:
         """Return the names of the function in the program: its own name, and the expression passed to ``record``."""
         names = {getattr(self.function, "__name__", "<lambda>")}
         for call in find_statement(self.call_site).calls:
@@ -276,7 +277,7 @@ def _iter_compiling_nodes(statement: Statement) -> Iterator[ast.AST]:
         yield from (call for call in statement.calls if find_last_name_of_path(call.func) in COMPILING_TRANSFORMS)
 
 
-def _collect_reached_names(names: set[str], functions: Mapping[str, list[FunctionNode]]) -> set[str]:
+def _collect_reached_names(names: NameSet, functions: Mapping[str, list[FunctionNode]]) -> NameSet:
     """Return the given names, together with all names in the functions to which they refer, directly or indirectly."""
     names = set(names)
     reached_names = set[str]()

@@ -36,7 +36,7 @@ from .row_log import (
 )
 
 if TYPE_CHECKING:
-    from ...engine.types import NamesByRow, OptionalNumber, RowList, RowSet
+    from ...engine.types import NamesByRow, NameSet, OptionalNumber, RowList, RowSet
     from ...explain.explanation import Explanation
     from ...explain.reasons.suspects import CheckedRun
 
@@ -153,7 +153,7 @@ class JaxRecording(FrameworkRecording):
             [leaf.row for leaf in self.argument_leaves if leaf.row in updated_rows.union(self.differentiated_rows)]
         )
 
-    def collect_gradient_names(self) -> set[str]:
+    def collect_gradient_names(self) -> NameSet:
         """Return the program's names for the gradient, without the names of the value and of auxiliary results."""
         statement = find_statement(self.recorded_call.site)
         # A step such as ``w = w - rate * grad(loss)(w, v)`` binds the parameter, and not the gradient.

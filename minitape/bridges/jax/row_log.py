@@ -24,7 +24,7 @@ from ..kept_values import SMALL_SIZE, KeptValue, MemoryBudget
 from ..outside_values import unwrap_function
 
 if TYPE_CHECKING:
-    from ...engine.types import OptionalNumber, RowList, Scope
+    from ...engine.types import NameList, OptionalNumber, RowList, Scope
     from .recording import JaxRecording
 
 LABELS = {
@@ -471,7 +471,7 @@ def find_name_bound_to_expression(
     return names[0].id if is_whole_value else ""
 
 
-def list_leaf_names_by_argument(function: Any, args: tuple) -> list[list[str]]:
+def list_leaf_names_by_argument(function: Any, args: tuple) -> list[NameList]:
     """Return the names of all leaves for each argument, such as ``params['w']``.
 
     Args:

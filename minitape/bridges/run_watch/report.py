@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ...common.translation import format_error, join_sentences
-from ...engine.types import JsonObject, OptionalNumber, OptionalText
+from ...engine.types import JsonObject, NameList, NameSet, OptionalNumber, OptionalText
 from ...explain.explanation import Explanation, list_lines_of_problem
 from ...explain.fixes.answer_fixes import format_fix_sentence
 from ...explain.fixes.fault_site import Fix
@@ -34,7 +34,7 @@ class ProblemGroup(NamedTuple):
         is_patch_offered: Whether the trial showed that the patch works.
     """
 
-    names: list[str]
+    names: NameList
     heading: str
     cause: str
     kind: str
@@ -61,7 +61,7 @@ class ProblemGroup(NamedTuple):
         return "\n".join(lines)
 
 
-def build_problem_group(explanation: Explanation, names: list[str], heading: str = "") -> ProblemGroup:
+def build_problem_group(explanation: Explanation, names: NameList, heading: str = "") -> ProblemGroup:
     """Return an explanation as a problem.
 
     Args:
@@ -113,7 +113,7 @@ def list_sentences_about_untrained_parameters(page: ModelPage) -> list[str]:
     return [group.heading for group in page.list_groups(has_numbers=False) if group.role == "untrained"]
 
 
-def collect_parameter_names(groups: Iterable[ProblemGroup]) -> set[str]:
+def collect_parameter_names(groups: Iterable[ProblemGroup]) -> NameSet:
     """Return the names of all parameters that have a problem.
 
     Args:

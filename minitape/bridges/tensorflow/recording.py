@@ -26,7 +26,7 @@ from .traced_values import compare_values_with_trace_after_call, explain_stale_t
 from .watcher import TensorFlowWatcher
 
 if TYPE_CHECKING:
-    from ...engine.types import Attributes, OptionalNumber, RowList
+    from ...engine.types import Attributes, NameSet, OptionalNumber, RowList
     from ...explain.explanation import Explanation, OptionalExplanation
     from ...explain.reasons.suspects import CheckedRun
     from ..recording import SourcesByName
@@ -125,7 +125,7 @@ class TensorFlowRecording(FrameworkRecording):
         explanation = self._explain_gradient(asked["target"], sources[0])
         return None if explanation.connected else explanation
 
-    def collect_names_of_unrequested_sources(self) -> set[str]:
+    def collect_names_of_unrequested_sources(self) -> NameSet:
         """Return the names of the sources whose gradients the program has not requested."""
         from .model_variables import collect_requested_handle_ids
 

@@ -20,7 +20,7 @@ from itertools import count
 from types import CodeType
 
 from ...common.syntax import list_nodes
-from ..types import Function, FunctionsByName, Object
+from ..types import Function, FunctionsByName, NameSet, Object
 
 ARGUMENTS = "g, z, x, y=None"  # The arguments of a formula are the output's adjoint, the output and the inputs.
 
@@ -102,7 +102,7 @@ def parse_expression(text: str) -> ast.expr:
     return ast.parse(text, mode="eval").body
 
 
-def find_names(text: str) -> set[str]:
+def find_names(text: str) -> NameSet:
     """Find the names of variables and functions in an expression.
 
     >>> sorted(find_names("g * cos(x)"))

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ...common.syntax import select_nodes
-from ...engine.types import Names
+from ...engine.types import NameList, Names
 from ..reasons.program_text import (
     find_both_operand_expressions,
     find_last_name_of_path,
@@ -170,7 +170,7 @@ def replace_operand(operand_template: str, *names: str) -> Edit:
     return edit_node
 
 
-def list_source_names(fault: FaultSite) -> list[str]:
+def list_source_names(fault: FaultSite) -> NameList:
     """Return the names through which the program accesses the source.
 
     Names that hold a different object in the asking frame are omitted.

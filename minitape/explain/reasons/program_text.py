@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from ...common.syntax import list_nodes, select_nodes
 from ...engine.record.user_frames import is_minitape_or_library_file
-from ...engine.types import OptionalNumber, OptionalText, TextPair, TextsByName
+from ...engine.types import NameList, NameSet, OptionalNumber, OptionalText, TextPair, TextsByName
 from ...recording.recorded_rows import RecordedRow, collect_ancestors
 from ...recording.sites import (
     NOWHERE,
@@ -138,7 +138,7 @@ class Statement:
         return any(not isinstance(item.slice, ast.Constant) for item in items)
 
     @cached_property
-    def bound_names(self) -> list[str]:
+    def bound_names(self) -> NameList:
         """The source text of each target, such as "w" and "self.b"."""
         return [unparse(n) for n in self.targets]
 
@@ -148,7 +148,7 @@ class Statement:
         return self.node.value if isinstance(self.node, (ast.Assign, ast.AugAssign, ast.AnnAssign)) else None
 
     @cached_property
-    def read_names(self) -> set[str]:
+    def read_names(self) -> NameSet:
         """The texts of the names, attributes and items that the statement reads."""
         names = {unparse(n) for n in self.nodes if isinstance(n, BINDABLE_NODES) and isinstance(n.ctx, ast.Load)}
         if isinstance(self.node, ast.AugAssign):
@@ -207,7 +207,7 @@ class Statement:
         )
 
 
-def collect_names_and_attributes(nodes: Iterable[ast.AST]) -> set[str]:
+def collect_names_and_attributes(nodes: Iterable[ast.AST]) -> NameSet:
     """Return the names and attributes among the given syntax nodes.
 
     Args:
@@ -508,7 +508,7 @@ def find_attribute_assignment_site(owner: object, name: str) -> Site:
 
 
 @lru_cache(512)
-def _find_local_names(function: ast.FunctionDef) -> set[str]:
+def _find_local_names(function: ast.FunctionDef) -> NameSet:
     """Return the names of a function's parameters and of the variables that it assigns, except global ones."""
     stored_names = {n.id for n in list_nodes(function, ast.Name) if isinstance(n.ctx, ast.Store)}
     outer_names = {name for n in ast.walk(function) if isinstance(n, (ast.Global, ast.Nonlocal)) for name in n.names}
@@ -609,7 +609,7 @@ class ValueFlow(NamedTuple):
     """
 
     definitions: dict[str, list[FunctionNode]]
-    carriers: dict[ScopedName, dict[Statement, set[str]]]
+    carriers: dict[ScopedName, dict[Statement, NameSet]]
 
 
 def trace_value_to_statements(
