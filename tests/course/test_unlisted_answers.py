@@ -285,7 +285,7 @@ TOLD = [
     ("10.2", solved("10.2", "return f(x)", "global value; return f(x)").replace("penalty * x", "value"),
      "'value' is a name inside your function"),
     ("10.4", solved("10.4", "k + 1", "k"), "The loop never ends by itself, so check stopped it."),
-    ("10.4", solved("10.4", "f(y)", "f(x)"), "You take one step, however many steps we ask for."),
+    ("10.4", solved("10.4", "f(y)", "f(x)"), "This is the slope of f(x), whatever times is."),
     ("10.4", solved("10.4", "k, y = tf.while_loop", "tf.while_loop"), (
         "The slope is 1, the slope of x itself."
     )),
