@@ -85,7 +85,7 @@ def test_an_operation_with_very_many_inputs_is_drawn_and_explained():
         y = tf.add_n(sources)
     svg, alt, _, _ = render_pictures(tape, y, sources)
     assert len(svg) < 100_000 and len(alt) < 5_000
-    assert "171 rows" in svg and "and 150 more rows" not in alt
+    assert "196 rows" in svg and "and 150 more rows" not in alt
     answers = tape.explain(y, sources)
     assert all(answer.connected for answer in answers) and len(answers) == 200
     (step,) = tf.snapshot(tape, y, sources)["sweep"]["steps"]
