@@ -30,7 +30,8 @@ GOOD_ACCURACY = 0.94
 MIN_EXAMINATIONS = 2
 ORANGE, GREEN, GRAY = 1, 2, 4
 Step: TypeAlias = "Callable[..., tuple[Answer, Answer, list[Answer]]]"
-Diagnosis: TypeAlias = "list[tuple[str, int]]"
+DiseaseAndLine = tuple[str, int]
+Diagnosis: TypeAlias = "list[DiseaseAndLine]"
 
 HEALTHY = """\
 def step(network, x, t, rate):
@@ -62,8 +63,8 @@ class Patient:
     """
 
     changes: TextsByName
-    diseases: tuple[tuple[str, int], ...]
-    equivalents: dict[tuple[str, int], tuple[str, int]] = field(default_factory=dict)
+    diseases: tuple[DiseaseAndLine, ...]
+    equivalents: dict[DiseaseAndLine, DiseaseAndLine] = field(default_factory=dict)
 
     @property
     def program(self) -> str:

@@ -310,8 +310,11 @@ def _compare_with_expected(exercise: Exercise, answer: Answer, expected: Answer 
     return compare_answers(answer, exercise.expect if expected is ... else expected, exercise.rtol, exercise.rtol)
 
 
-def _judge_function(exercise: Exercise, answer: Answer) -> Verdict:
-    """Call the learner's function and the correct one on each case, and report the first case in which they differ."""
+def _judge_function(exercise: Exercise, answer: Answer, seeks_hint: bool = True) -> Verdict:
+    """Call the learner's function and the correct one on each case, and report the first case in which they differ.
+
+    Whoever only asks whether the function is right seeks no hint, which may take many more calls.
+    """
     if not callable(answer):
         return Verdict(
             False,
@@ -327,10 +330,11 @@ def _judge_function(exercise: Exercise, answer: Answer) -> Verdict:
         AnswerComparison(False) if run.error else _compare_with_expected(exercise, run.value, expected_value)
         for run, expected_value in zip(runs, expected, strict=True)
     ]
-    if not all(comparison.is_right for comparison in comparisons):
-        attempt = Attempt(
-            exercise, answer, source, runs, expected, [comparison.is_right for comparison in comparisons].index(False)
-        )
+    are_right = [comparison.is_right for comparison in comparisons]
+    if not all(are_right):
+        if not seeks_hint:
+            return Verdict(False)
+        attempt = Attempt(exercise, answer, source, runs, expected, are_right.index(False))
         return _judge_wrong_function(attempt, comparisons[attempt.failed_index])
     observed_runs = [run.observed for run in runs]
     method_hint = find_unused_tape_hint(exercise, observed_runs) or (
@@ -361,15 +365,15 @@ def _judge_wrong_function(attempt: Attempt, comparison: AnswerComparison) -> Ver
     )
     if may_have_blank(attempt.source) and (attempt.source or (gives_nothing and not has_start)):
         return Verdict(None, is_unfinished=has_start)
-    last_line = attempt.source.strip().rpartition("\n")[2].strip()
-    hint = say(
-        "Your function ends without return, so it gives None. Its last line is {line}. What should it return?",
-        line=last_line,
-    )
-    if "print(" in attempt.source:
-        hint = say("Your function returns nothing. Write return instead of print before its result.")
     if not gives_nothing or not attempt.source or re.search(r"\breturn\s+(?!print\b)\S|\blambda\b", attempt.source):
         hint = find_attempt_hint(attempt)
+    elif "print(" in attempt.source:
+        hint = say("Your function returns nothing. Write return instead of print before its result.")
+    else:
+        hint = say(
+            "Your function ends without return, so it gives None. Its last line is {line}. What should it return?",
+            line=attempt.source.strip().rpartition("\n")[2].strip(),
+        )
     result_text = (
         _describe_error(run.error, answer) if run.error else say("gives {value}", value=format_answer(run.value))
     )
@@ -396,22 +400,30 @@ def _list_further_hints(attempt: Attempt, hint: str, playback: Playback | None) 
     """
     question, pointer, line, *_ = (*(say(text, attempt.exercise.lesson) for text in attempt.exercise.hints), "", "")
     difference = find_line_difference(attempt.source, find_solution_text(attempt.exercise.name))
-    line_question = ""
     if difference and len(difference.own_lines) == 1:
         own_line = difference.own_lines[0].strip()
-        mended_line = "; ".join(difference.solution_lines).strip() or "pass"
-        mended_program = ast.unparse(ast.parse(attempt.source)).replace(own_line, mended_line, 1)
-        with suppress(SyntaxError), suppress_output():
-            mended_function = build_solution_function(mended_program, attempt.function)
-            if judge_answer(attempt.exercise, mended_function).is_right:
-                line_question = say("Look again at your line {line}. What should this line do?", line=own_line)
-        if hint and own_line not in f"{hint} {playback and playback.text}":
-            pointer = line_question or pointer
+        is_told = hint and own_line in f"{hint} {playback and playback.text}"
+        if not is_told and _is_right_with_line_of_solution(attempt, own_line, difference):
+            line_question = say("Look again at your line {line}. What should this line do?", line=own_line)
+            if hint:
+                pointer = line_question
+            else:
+                question = line_question
     return [
-        "" if hint else line_question or question,
+        "" if hint else question,
         pointer,
         _format_line_difference(difference) if difference else line,
     ]
+
+
+def _is_right_with_line_of_solution(attempt: Attempt, own_line: str, difference: LineDifference) -> bool:
+    """Return whether a wrong function is right with the solution's lines in the place of a line."""
+    solution_line = "; ".join(difference.solution_lines).strip() or "pass"
+    program = ast.unparse(ast.parse(attempt.source)).replace(own_line, solution_line, 1)
+    with suppress(SyntaxError), suppress_output():
+        function = build_solution_function(program, attempt.function)
+        return bool(_judge_function(attempt.exercise, function, seeks_hint=False).is_right)
+    return False
 
 
 def _format_line_difference(difference: LineDifference) -> str:

@@ -9,7 +9,7 @@ from types import CodeType
 from typing import Literal, NamedTuple
 
 from ..engine.table.primitives import Primitive
-from ..engine.types import OptionalNumber, OptionalText, Returned, Scope
+from ..engine.types import OptionalNumber, OptionalText, Returned, RowList, Scope
 from .readable_formulas import format_readable_formula
 from .shown_values import unpack_value
 from .snapshot_types import OptionalRow, PackedValue, RowFields
@@ -41,7 +41,7 @@ class PictureRow:
     own_fields: OptionalRow = None
 
     @property
-    def inputs(self) -> list[int]:
+    def inputs(self) -> RowList:
         """The rows of the inputs."""
         if not isinstance(self.first_input, int):
             return list(self.first_input)

@@ -113,7 +113,7 @@ class TapeReader(Reader):
         self.tape: GradientTape = tape
         self._watchers_by_row: dict[int, int] = {}  # The tapes that watch a row, as bits.
         self._pending_watches: list[tuple[int, int, int]] = []  # Each is (first row, watched row, bit of the tape).
-        self._context_borders: list[int] = []
+        self._context_borders: RowList = []
         self._forget_rows()
 
     def _forget_rows(self) -> None:

@@ -174,7 +174,7 @@ class Alignment:
                 self._compare_values(leaves[0], leaves[1], "start")
         return True
 
-    def _count_matching_inputs(self, own_inputs: list[int], other_inputs: list[int]) -> int:
+    def _count_matching_inputs(self, own_inputs: RowList, other_inputs: RowList) -> int:
         """Count the inputs that match or are leaves with the same value."""
         return sum(
             self.partners[own_input] == other_input

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, Protocol, TypedDict
 
 import numpy as np
 
-from ..engine.types import OptionalNumber, OptionalText, RowSequence, RowSet
+from ..engine.types import OptionalNumber, OptionalText, RowList, RowSequence, RowSet
 from .sites import NOWHERE, CallStack, Site
 from .value_summary import to_float_array
 
@@ -309,7 +309,7 @@ class BackwardPass:
         self.row_count = 0
         self.keeps_graph = False
         self.source_results: list[tuple[Any, bool]] = []
-        self.sources: list[int] = []
+        self.sources: RowList = []
         self.adjoints: dict[int, Any] = {}
         self.edges: dict[int, list[AdjointShare]] = {}
 

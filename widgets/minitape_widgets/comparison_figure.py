@@ -298,12 +298,11 @@ def align_rows(first: Snapshot, second: Snapshot) -> list[RowPair]:
     return [*pairs, *((None, row) for row in unplaced.values())]
 
 
-def list_unpaired_operations(first: Snapshot, second: Snapshot) -> tuple[list[int], list[int]]:
+def list_unpaired_operations(pairs: Sequence[RowPair]) -> tuple[list[int], list[int]]:
     """List the operations that only one of two tapes has.
 
     Args:
-        first: A snapshot.
-        second: Another snapshot.
+        pairs: The pairs of their rows, as from `align_rows`.
 
     Returns:
         The rows of the first tape, and those of the second.
@@ -314,10 +313,9 @@ def list_unpaired_operations(first: Snapshot, second: Snapshot) -> tuple[list[in
     ...     with tf.GradientTape() as tape:
     ...         y = f(tf.sin(x))
     ...     return tf.snapshot(tape, y, x)
-    >>> list_unpaired_operations(made(lambda u: u), made(lambda u: u + 1.0))
+    >>> list_unpaired_operations(align_rows(made(lambda u: u), made(lambda u: u + 1.0)))
     ([], [3])
     """
-    pairs = align_rows(first, second)
     own_alone = [own["row"] for own, other in pairs if own is not None and other is None and own["inputs"]]
     other_alone = [other["row"] for own, other in pairs if other is not None and own is None and other["inputs"]]
     return own_alone, other_alone
@@ -342,10 +340,11 @@ def _select_lines(pairs: list[RowPair], is_difference: Callable[[RowPair], bool]
     return [*head, *pairs[begin:end], *tail]
 
 
-def count_distinct_digits(first: Snapshot, second: Snapshot) -> int:
+def count_distinct_digits(pairs: Sequence[RowPair], first: Snapshot, second: Snapshot) -> int:
     """Count the digits that every two numbers need to look different if they belong together and differ.
 
     Args:
+        pairs: The pairs of rows of two snapshots, as from `align_rows`.
         first: A snapshot.
         second: Another snapshot.
 
@@ -358,12 +357,14 @@ def count_distinct_digits(first: Snapshot, second: Snapshot) -> int:
     ...     with tf.GradientTape() as tape:
     ...         y = x * factor
     ...     return tf.snapshot(tape, y, x)
-    >>> count_distinct_digits(made(1.0), made(3.0)), count_distinct_digits(made(1.0), made(1.0001))
-    (4, 5)
+    >>> for snapshots in [(made(1.0), made(3.0)), (made(1.0), made(1.0001))]:
+    ...     print(count_distinct_digits(align_rows(*snapshots), *snapshots))
+    4
+    5
     """
     adjoints, other_adjoints = _collect_adjoints(first), _collect_adjoints(second)
     values = []
-    for row, other_row in align_rows(first, second):
+    for row, other_row in pairs:
         if row is not None and other_row is not None:
             values += [
                 (row["value"], other_row["value"]),

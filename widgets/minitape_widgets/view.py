@@ -30,7 +30,7 @@ from minitape.picture.source import TapeSource, get_picture_source
 from minitape.picture.tape_difference import TapeDifference, find_first_difference
 from minitape.recording.variable_names import use_namespaces_for_names
 
-from .comparison_figure import count_distinct_digits, list_unpaired_operations
+from .comparison_figure import align_rows, count_distinct_digits, list_unpaired_operations
 from .front_end import LOADER, get_front_end
 from .interact import InteractiveFunction
 from .kept_view import KeptView
@@ -261,8 +261,9 @@ class TapeView(AnyWidget):
         linked: dict[str, Any] = {"linked": uuid4().hex}
         marks_of_views = [linked, linked]
         if difference is not None:
-            operations = list_unpaired_operations(*snapshots)
-            digits = count_distinct_digits(*snapshots)
+            pairs = align_rows(*snapshots)
+            operations = list_unpaired_operations(pairs)
+            digits = count_distinct_digits(pairs, *snapshots)
             marks_of_views = [
                 {
                     **linked,

@@ -12,7 +12,7 @@ from tensorflow.python.eager.polymorphic_function.concrete_function import _Tape
 
 from ...common.grouping import group_values_by_key
 from ...engine.record.interrupt_safe import TemporaryAttributes
-from ...engine.types import RowList
+from ...engine.types import OptionalNumber, RowList
 from ...recording.recorded_rows import BackwardPass
 from .guard import SafeWriter
 from .kept_tensors import pause_recording
@@ -235,7 +235,7 @@ class ShareRecorder:
             edges = self.sweep.edges[call_id]
             edges[index] = edges[index]._replace(total=self.sweep.adjoints[row])
 
-    def _remove_and_return_matching_call(self, op: str, inputs: Any, adjoints: list) -> int | None:
+    def _remove_and_return_matching_call(self, op: str, inputs: Any, adjoints: list) -> OptionalNumber:
         """Return the first row of the last waiting call with these inputs and adjoints.
 
         The call is removed from the waiting rows. Returns None if no call matches.

@@ -45,7 +45,7 @@ from numpy import ndarray
 
 from ..table.accelerator import fast
 from ..table.primitives.elementwise import STOP_CODE
-from ..types import OptionalNumber
+from ..types import OptionalNumber, RowSet
 from .array_spec import get_array_spec
 from .interrupt_safe import leave_ended_tapes
 from .kept_arrays import (
@@ -186,7 +186,7 @@ class Record(RowTable):
         self.leaf_rows: dict[int, int] = {}
         self.numbers: dict[float | tuple[float, type], Tensor] = {}
         self.variables: dict[int, tuple[ResourceVariable, list[int]]] = {}
-        self.untracked: set[int] = set()
+        self.untracked: RowSet = set()
         self.untracked_end = 0
         # Named tuples would make one operation and its gradient 1.5 % slower.
         self.tape_entries: list[tuple[ref[GradientTape], Spans, dict[int, int]]] = []
