@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Error as PlaywrightError
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Locator
 
 KERNEL_URL = re.compile(r"/api/(sessions|kernels)\b")
 GAVE_UP_MESSAGE = "[anywidget] Failed to initialize model."
@@ -32,7 +32,8 @@ def read_box(element: Locator) -> dict[str, float]:
         Its box on the screen in pixels: "x", "y", "width" and "height".
     """
     while (box := element.bounding_box()) is None:
-        expect(element).to_be_visible()
+        # Not an expectation that it is visible: Playwright calls a line that is straight, and so has no width, hidden.
+        element.page.evaluate("() => new Promise(requestAnimationFrame)")
     return box
 
 

@@ -1,5 +1,7 @@
 """Keep the history of modules and parameters: the lines that created, froze, replaced or copied them."""
 
+from __future__ import annotations
+
 import weakref
 from typing import Any, NamedTuple
 
