@@ -10,6 +10,7 @@ import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "nod
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, transform } from "esbuild";
+import { minify } from "terser";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
 const view = `${here}../minitape_widgets/static/tapeview.js`;
@@ -169,6 +170,19 @@ async function bundled(more) {
   return (await build({ ...options, ...more })).outputFiles[0].text;
 }
 
+/** A bundle that travels with each kernel or page: Terser shortens what esbuild leaves longer. */
+async function packed({ banner, ...more }) {
+  const { code } = await minify(await bundled(more), {
+    module: more.format === "esm",
+    ecma: 2022,
+    compress: { passes: 3, unsafe_arrows: true }, // no function of ours is called with `new`
+    mangle: true,
+    toplevel: true,
+    format: { comments: false },
+  });
+  return `${banner.js}\n${code}\n`;
+}
+
 /** What JupyterLab reads of an extension: its name, and the file to load. */
 function packageOf(file) {
   const { version, license } = JSON.parse(readFileSync(`${here}package.json`, "utf8"));
@@ -194,7 +208,7 @@ const shipped = {
       js: `/* minitape playground, source ${sourceHash("evaluator", "playground")} */\n/* With CodeMirror and Lezer:\n${editorLicence}*/`,
     },
   }),
-  [view]: await bundled({
+  [view]: await packed({
     entryPoints: [`${here}src/widget.ts`],
     ...viewNames,
     format: "esm",
@@ -203,7 +217,7 @@ const shipped = {
       js: `/* minitape TapeView, source ${sourceHash("evaluator", "src")} */\n/* With gifenc:\n${gifLicence}*/`,
     },
   }),
-  [element]: await bundled({
+  [element]: await packed({
     entryPoints: [`${here}element/index.ts`],
     ...viewNames,
     format: "iife",
