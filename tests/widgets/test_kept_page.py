@@ -149,3 +149,11 @@ def test_an_address_that_is_no_page_is_no_link(page):
     page.set_content(page_text(tf.snapshot(*accumulation()) | {"playground": "javascript:document.title='taken'"}))
     page.locator(".mt-node").first.wait_for()
     assert not page.get_by_role("link").count()
+
+
+def test_only_pages_and_snapshots_hold_the_whole_program_as_the_docs_say(tmp_path):
+    holds_program = {}
+    for ending in ("html", "json", "svg", "tex", "dot"):
+        shown().save(path := tmp_path / f"tape.{ending}")
+        holds_program[ending] = "def type_keys" in path.read_text(encoding="utf-8")  # It is in the file of the tape.
+    assert holds_program == {"html": True, "json": True, "svg": False, "tex": False, "dot": False}
