@@ -224,8 +224,8 @@ export const LARGE = 400; // rows: of more the parts that are folded hold their 
 const [HOISTED, FEW] = [4, 3]; // of one group, and of a block: more would hide what folding is for
 
 /**
- * The leaves inside a folded group that are seen all the same: what a gradient is asked for, and
- * what the part is given; where both are too many one of them, if that is not.
+ * The leaves inside a folded group that are seen all the same: what a gradient is asked for, what
+ * the part is given, and what most turns of a loop read; where these are too many one kind of them.
  */
 function hoisted(
   rows: Skeleton,
@@ -236,18 +236,29 @@ function hoisted(
 ): number[] {
   const most = blocks ? FEW : HOISTED;
   const isLarge = patterns && rows.count > LARGE;
+  const isShared = (i: number): boolean =>
+    rows.is(i, Is.LEAF) &&
+    !rows.is(i, Is.LITERAL) &&
+    rows.readLast[i] - rows.readFirst[i] > (group.end - group.start) / 2;
   const inside = (i: number): boolean => hiddenBy(tree, i, open) === group;
   let { start } = group;
   // a leaf goes with what reads it first
   while (start > 0 && rows.is(start - 1, Is.LEAF) && inside(start - 1)) start--;
   const found: number[] = [];
   for (let i = start; i < group.end; i++)
-    if ((rows.is(i, Is.DATA) || (rows.is(i, Is.PARAM) && !isLarge)) && inside(i)) found.push(i);
+    if (
+      (rows.is(i, Is.DATA) ||
+        (rows.is(i, Is.PARAM) && !isLarge) ||
+        (group.kind !== "scope" && isShared(i))) &&
+      inside(i)
+    )
+      found.push(i);
   const weights = found.filter((i) => rows.is(i, Is.PARAM));
   // beside a loop there is room for its weights
   const both = group.kind === "scope" || found.length <= FEW ? found : [];
+  const shared = group.kind === "scope" ? [] : found.filter(isShared);
   return (
-    [both, weights, found.filter((i) => !rows.is(i, Is.PARAM))].find(
+    [both, weights, shared, found.filter((i) => !rows.is(i, Is.PARAM))].find(
       (some) => some.length && some.length <= most,
     ) ?? []
   );

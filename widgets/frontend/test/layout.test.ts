@@ -110,3 +110,23 @@ it("chooses a level at which the parts of a network are seen", () => {
     expect(graph.columns).toBeLessThanOrEqual(10);
   }
 });
+
+it("shows what every turn of a long loop reads beside the folded loop", () => {
+  const program = new Program();
+  const w = program.variable("w", 0.9);
+  let [h, u] = [program.constant(0.5), -1];
+  for (let turn = 0; turn < 200; turn++) {
+    program.line = 3;
+    h = program.mul(h, w);
+    if (turn === 0) u = program.variable("u", 0.3); // made right before it is first read
+    program.line = 4;
+    h = program.add(h, u);
+    program.line = 5;
+    h = program.add(h, program.constant(turn)); // of one turn: it stays in the loop
+  }
+  const graph = graphAt(take(program, h), "all");
+  const loop = graph.nodes.find(({ group }) => group?.kind === "repeat")!;
+  const read = graph.edges(loop.index).map(({ from }) => graph.nodes[from].first);
+  expect(new Set(read)).toEqual(new Set([0, 1, u]));
+  expect(graph.nodes).toHaveLength(4);
+});
