@@ -114,6 +114,27 @@ def test_the_screen_has_the_adjoint_of_each_row_below_it(show, page, scheme):
 
 
 @pytest.mark.browser
+@pytest.mark.parametrize("function", [
+    lambda x: x**3 + tf.sin(x),
+    lambda x: tf.sqrt(x * 2.0) + x**4,
+    lambda x: 2.0 * x**2 + 3.0 * x,
+])  # fmt: skip
+def test_the_frame_of_a_sweep_is_below_the_frame_of_its_tape(show, page, function):
+    page.set_viewport_size({"width": 1280, "height": 800})
+    x = tf.Variable(3.0, name="x")
+    with tf.GradientTape() as outer:
+        with tf.GradientTape() as inner:
+            y = function(x)
+        slope = inner.gradient(y, x)
+    outer.gradient(slope, x)
+    page = show(tf.snapshot(outer))
+    page.locator("select.mt-select").first.select_option("none")
+    page.locator(".mt-frame-sweep").wait_for()
+    tape, sweep = (read_box(page.locator(f".mt-frame-{kind}").locator("rect").last) for kind in ("tape", "sweep"))
+    assert tape["y"] + tape["height"] <= sweep["y"]
+
+
+@pytest.mark.browser
 def test_what_goes_back_to_the_upper_storey_is_beside_its_name(show, page):
     page.set_viewport_size({"width": 1280, "height": 800})
     snapshot = cubic()

@@ -12,6 +12,7 @@ import { t } from "./words";
 
 export const NODE_W = 132;
 export const NODE_H = 62;
+export const BARE_H = 30; // of a number
 // leaves room for the widest card on an edge, and for the edge on both sides of it
 export const COLUMN = 246;
 export const TIGHT = 222; // the same where there would be no room for all columns otherwise
@@ -61,7 +62,8 @@ export interface Frame extends Rectangle {
   depth: number;
   inner: boolean; // lies in another one
   line: number; // a frame that continues in the next line has a part in each
-  rows: number; // how many it is around
+  start: number; // the first row that it is around, and the row after the last one
+  end: number;
   widest: boolean; // of its parts: from afar its caption is there
 }
 
@@ -404,7 +406,7 @@ function frames(store: Store, graph: Graph): Frame[] {
     id: string,
     label: string,
     boxes: Boxes,
-    rows: number,
+    [start, end]: [number, number],
     extra: Partial<Frame>,
   ): void => {
     let first = true;
@@ -423,7 +425,8 @@ function frames(store: Store, graph: Graph): Frame[] {
         depth: 0,
         inner: false,
         line,
-        rows,
+        start,
+        end,
         x,
         y,
         w,
@@ -443,7 +446,7 @@ function frames(store: Store, graph: Graph): Frame[] {
       ? store.tapes.find((tape) => tape.id === store.rows[group.start]?.by)
       : undefined;
     if (by)
-      add("sweep", group.id, t("recorded by {0}()", group.label), boxes, group.end - group.start, {
+      add("sweep", group.id, t("recorded by {0}()", group.label), boxes, [group.start, group.end], {
         group,
         tape: by,
       });
@@ -453,14 +456,14 @@ function frames(store: Store, graph: Graph): Frame[] {
         group.id,
         ownerOf(graph, group) + groupTitle(group),
         boxes,
-        group.end - group.start,
+        [group.start, group.end],
         { group },
       );
   }
   if (store.tapes.length > 1) {
     for (const tape of store.tapes)
       tape.spans.forEach(([start, end], k) =>
-        add("tape", `t${tape.id}.${k}`, tape.name, rowsBox(graph, start, end), end - start, {
+        add("tape", `t${tape.id}.${k}`, tape.name, rowsBox(graph, start, end), [start, end], {
           tape,
         }),
       );
@@ -501,9 +504,11 @@ function grow(graph: Graph, boxes: Boxes, node: Node): void {
   let box = boxes.get(line);
   if (!box) boxes.set(line, (box = { x0: Infinity, y0: Infinity, x1: -Infinity, y1: -Infinity }));
   box.x0 = Math.min(box.x0, node.x);
-  box.y0 = Math.min(box.y0, node.y);
   box.x1 = Math.max(box.x1, node.x + NODE_W);
-  box.y1 = Math.max(box.y1, node.y + NODE_H);
+  // a number is drawn in the middle of its place, and a frame around all of it could reach another
+  const spare = isBare(node.row) && !graph.turned ? (NODE_H - BARE_H) / 2 : 0;
+  box.y0 = Math.min(box.y0, node.y + spare);
+  box.y1 = Math.max(box.y1, node.y + NODE_H - spare);
 }
 
 function groupBoxes(graph: Graph): Map<Group, Boxes> {
@@ -533,13 +538,16 @@ function rowsBox(graph: Graph, start: number, end: number): Boxes {
 
 /** Outer frames grow around inner ones, so that borders and labels keep apart. */
 function nest(found: Frame[]): Frame[] {
-  const sorted = [...found].sort((a, b) => a.w * a.h - b.w * b.h || a.rows - b.rows);
+  const length = ({ start, end }: Frame): number => end - start;
+  const sorted = [...found].sort((a, b) => a.w * a.h - b.w * b.h || length(a) - length(b));
   for (let i = 0; i < sorted.length; i++) {
     const outer = sorted[i];
     for (let k = 0; k < i; k++) {
       const inner = sorted[k];
       const overlap =
         inner.line === outer.line &&
+        inner.start >= outer.start &&
+        inner.end <= outer.end &&
         inner.y < outer.y + outer.h &&
         inner.y + inner.h > outer.y &&
         inner.x < outer.x + outer.w &&

@@ -2,7 +2,7 @@
 import type { Drawing } from "./drawing";
 import { on, s, setText } from "./dom";
 import type { Box as Rectangle } from "./camera";
-import { isBare, NODE_H, NODE_W, type Graph, type Node } from "./graph";
+import { BARE_H, isBare, NODE_H, NODE_W, type Graph, type Node } from "./graph";
 import { heat } from "./scale";
 import type { Value } from "./schema";
 import { entersRight, heldText, nodeText, PILE } from "./shapes";
@@ -10,7 +10,7 @@ import { describe } from "./value";
 import { t } from "./words";
 
 export const CHAR = 7.25; // the width of a letter in a node
-const [BARE_W, BARE_H] = [78, 30]; // of a number, which has its row's number beside it
+const BARE_W = 78; // of a number, which has its row's number beside it
 
 export interface DrawnNode {
   el: SVGGElement;
