@@ -138,6 +138,9 @@ export function besidePoint(
         [-w / 2, -13 - h, 0],
         [15, -h / 2, 1],
         [-15 - w, -h / 2, -1],
+        // between two nodes that are too near for the words there is room above and below them
+        [-w / 2, -NODE_H / 2 - MARGIN - h, 0],
+        [-w / 2, NODE_H / 2 + MARGIN, 0],
       ];
       return sides.map(([dx, dy, side]) => ({
         cost: covered(at[0] + dx, at[1] + dy, w, h) + covered(at[0] - 10, at[1] - 10, 20, 20),

@@ -436,12 +436,12 @@ export function farChips(
   return far.map((edge) => {
     const from = graph.nodes[edge.from];
     const row = from.row;
-    const name =
-      !row || row.kind === "operation"
-        ? t("row {0}", from.first)
-        : row.kind === "constant" && !row.name
-          ? brief(row.value, row, 9)
-          : titleOf(row);
+    const isNamed = !row || row.name || row.kind === "source";
+    const name = isNamed
+      ? wholeTitle(from, "")
+      : row.kind === "constant"
+        ? brief(row.value, row, 9)
+        : t("row {0}", from.first);
     return chip(edge, shortName(name, 10), portY(to, edge));
   });
 }

@@ -1,21 +1,22 @@
 // Labels of a backward step: each at its own edge, none over a node or another label.
 import { describe, expect, it } from "vitest";
-import { buildGraph, borders, NODE_H, NODE_W, type Graph } from "../src/graph";
-import { drawnEdge, edgeId, placeLabels, type Wanted } from "../src/labels";
+import { buildGraph, borders, COLUMN, NEAR, NODE_H, NODE_W, type Graph } from "../src/graph";
+import { drawnEdge, edgeId, LETTER, placeLabels, type Wanted } from "../src/labels";
 import { layoutNow } from "../src/layout";
-import { edgeCurve } from "../src/shapes";
+import { besidePoint } from "../src/links";
+import { edgeCurve, farChips } from "../src/shapes";
 import { Skeleton } from "../src/skeleton";
 import { Store } from "../src/store";
-import { affine, bush, diamond, square } from "./programs";
+import { affine, bush, diamond, Program, square } from "./programs";
 import type { Snapshot } from "../src/schema";
 
-function graphOf(snapshot: Snapshot): { graph: Graph; store: Store } {
+function graphOf(snapshot: Snapshot, pitch = COLUMN): { graph: Graph; store: Store } {
   const store = new Store();
   store.take(snapshot);
   const skeleton = new Skeleton();
   skeleton.grow(store.rows);
   const wish = { open: true, patterns: false, toggled: [], borders: borders(store.tapes) };
-  return { store, graph: buildGraph(store, layoutNow(skeleton, wish)) };
+  return { store, graph: buildGraph(store, layoutNow(skeleton, wish), 0, pitch) };
 }
 
 interface Rect {
@@ -66,4 +67,39 @@ describe.each([
       });
     }
   });
+});
+
+it.each(["stop", "detach", "stop_gradient"])(
+  "keeps the words %s at a cut edge off its nodes",
+  (words) => {
+    const program = new Program();
+    const x = program.variable("x", 0.5);
+    const y = program.sin(program.sin(program.sin(x)));
+    const { graph } = graphOf(program.snapshot(y, [x]), NEAR);
+    const curve = edgeCurve(graph, graph.edges(2)[0]);
+    const { texts, anchor } = besidePoint(graph, [curve[curve.length >> 1]], [words, "line 127"]);
+    expect(anchor).toBe("middle");
+    for (const { x, y, text } of texts) {
+      const label = { x, y: y - 4, w: LETTER * text.length, h: 11 };
+      for (const node of graph.nodes) {
+        const box = { x: node.x + NODE_W / 2, y: node.y + NODE_H / 2, w: NODE_W, h: NODE_H };
+        expect(overlap(label, box)).toBe(0);
+      }
+    }
+  },
+);
+
+it("names what is read from afar as its node does, by the row only where it has no name", () => {
+  const program = new Program();
+  const x = program.variable("x", 0.5);
+  program.extra = { name: "c" };
+  const named = program.sin(x);
+  program.extra = {};
+  const unnamed = program.sin(named);
+  let y = unnamed;
+  for (let k = 0; k < 8; k++) y = program.sin(y);
+  y = program.mul(named, program.mul(y, unnamed));
+  const { graph } = graphOf(program.snapshot(y, [x]));
+  const chips = graph.nodes.flatMap(({ index }) => farChips(graph, graph.edges(index)));
+  expect(chips.map(({ text }) => text)).toEqual(["row 2", "c"]);
 });
