@@ -283,7 +283,7 @@ def test_lengths_of_bars_tell_the_numbers_and_curves_name_their_input(show):
     for size, width in bars:
         assert width == pytest.approx(max(1, 40 * size / largest), abs=0.01)
     slopes = page.locator(".mt-slopes [data-row] text").all_text_contents()
-    assert slopes == ["x × 2.0", "x × 5.0", "② × 15.0   ④ × 6.0"]
+    assert slopes == ["Δx × 2.0", "Δx × 5.0", "Δ② × 15.0   Δ④ × 6.0"]
     legend = page.locator(".mt-slopenote").inner_text()
     assert "what a nudge of x by 1 has become" in legend and "what comes back from y" in legend
     assert "∂y/∂x = 60.0" in legend  # the last blue bar and the sum of the last orange ones
@@ -335,7 +335,7 @@ def test_the_slope_of_an_input_that_is_read_twice_is_that_of_both_edges(show):
     step = 1e-4
     tangent = ((1.5 + step) ** 2 - (1.5 - step) ** 2) / (2 * step)
     row = page.locator(".mt-slopes [data-row='1']")
-    assert row.locator("text").text_content() == f"x × {tangent:.1f}"
+    assert row.locator("text").text_content() == f"Δx × {tangent:.1f}"
     assert float(page.locator(".mt-slopes .mt-nudge").nth(1).get_attribute("data-size")) == pytest.approx(tangent)
 
 
@@ -348,7 +348,7 @@ def test_a_node_with_two_inputs_shows_both_curves_inside_of_it_and_both_slopes_n
     type_keys(page, "s", "End")
     by_hand = [("u", 1 / -0.25), ("v", -1.5 / 0.25**2)]
     slopes = page.locator(".mt-slopes [data-row='2'] text")
-    assert slopes.text_content() == "   ".join(f"{name} × {slope:.1f}" for name, slope in by_hand)
+    assert slopes.text_content() == "   ".join(f"Δ{name} × {slope:.1f}" for name, slope in by_hand)
     [node] = page.locator(".mt-node[data-id=r2] .mt-box").evaluate_all(BOXES)
     curves = page.locator(".mt-slopes [data-row='2'] rect").evaluate_all(BOXES)
     assert len(curves) == 2
@@ -389,6 +389,53 @@ def test_slopes_tilt_when_the_source_is_moved(show):
         "before => document.querySelector(\".mt-slopes [data-row='3'] .mt-curve-tangent\").getAttribute('d') != before",
         arg=before,
     )
+
+
+def read_bars(page):
+    """Return the number and the length of each bar of the slopes mode."""
+    return page.locator(".mt-nudge, .mt-sentback").evaluate_all(
+        "all => all.map(one => [Math.abs(Number(one.dataset.size)), one.querySelector('path').getBBox().width])"
+    )
+
+
+def test_the_scale_of_bars_remains_when_the_source_is_moved(show):
+    x = tf.Variable(1.0, name="x")
+    with tf.GradientTape() as tape:
+        y = x * x * x
+    page = show(tf.snapshot(tape, y, x))
+    type_keys(page, "s", "End")
+    [scale, *_] = [width / size for size, width in read_bars(page)]
+    for value, has_gap in [("0.5", False), ("1.3", False), ("4.0", True)]:
+        page.locator(".mt-node.mt-variable").click()
+        page.locator(".mt-exact").fill(value)
+        page.locator(".mt-exact").press("Enter")
+        gradient = 3 * float(value) ** 2
+        page.wait_for_function(
+            "size => [...document.querySelectorAll('.mt-nudge')].some(one => Math.abs(one.dataset.size - size) < 1e-3)",
+            arg=gradient,
+        )
+        bars = read_bars(page)
+        for size, width in bars:
+            assert width == pytest.approx(max(1, min(96, scale * size)), abs=0.01)
+        paths = page.locator(".mt-nudge path").evaluate_all("all => all.map(one => one.getAttribute('d'))")
+        assert any("m" in path for path in paths) == has_gap
+
+
+@pytest.mark.parametrize("turns", [30, 200])
+def test_at_a_folded_loop_slopes_have_their_numbers(turns, show):
+    w, u = tf.Variable(0.9, name="w"), tf.Variable(0.3, name="u")
+    with tf.GradientTape(persistent=True) as tape:
+        h = tf.constant(0.5)
+        for _ in range(turns):
+            h = tf.tanh(h * w + u)
+        loss = (h - 1.0) ** 2
+    gradient, moved = float(tape.gradient(loss, w)), float(tape.gradient(h, w))
+    page = show(tf.snapshot(tape, loss, [w, u]))
+    type_keys(page, "s", "End")
+    nudges = [float(text) for text in page.locator(".mt-nudge text").all_text_contents()]
+    assert nudges == pytest.approx([1.0, moved, moved, gradient], rel=1e-3)  # w, the loop, h - 1 and the loss
+    sent = [float(text) for text in page.locator(".mt-sentback text").all_text_contents()]
+    assert sorted(sent) == pytest.approx(sorted([gradient, gradient / moved, gradient / moved]), rel=1e-3)
 
 
 def test_cells_begin_at_the_next_product_of_matrices(show):

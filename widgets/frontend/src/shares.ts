@@ -18,6 +18,7 @@ const [COVERED, MUCH] = [20, 1000];
 const ASIDE: number[] = [0, 5, -5]; // of the middle of an edge, in pixels
 // of a number beside a node: its size, and how far its middle is from the node
 const [TAG_W, TAG_H, AWAY] = [52, 12, 11];
+const STACKED = 8; // pixels of a folded group above its box
 
 /** Tells the number beside a node from those on edges. */
 export const tagId = ({ index }: Node): string => `tag ${index}`;
@@ -117,7 +118,7 @@ export function sharePlaces(
     put({ x: place[0], y: place[1], w: place[2], h: SHARE_H });
   };
   for (const node of tagged) {
-    const y = node.y - AWAY;
+    const y = node.y - AWAY - (node.group ? STACKED : 0);
     const [left, right] = [node.x + TAG_W / 2, node.x + NODE_W - TAG_W / 2];
     const corners = [
       [right, y],

@@ -5,6 +5,7 @@ import { h, s } from "./dom";
 import { localCurve, type Curve } from "./feel";
 import { NODE_H, NODE_W, type Graph, type Node } from "./graph";
 import { drawnEdge, edgeId, LETTER } from "./labels";
+import type { Edge } from "./place";
 import { edgeCurve } from "./shapes";
 import { sharePlaces, tagId } from "./shares";
 import type { Store } from "./store";
@@ -17,6 +18,7 @@ const [W, H, X, Y] = [46, 28, NODE_W - 52, NODE_H - 31]; // of the curves in a n
 const GAP = 4; // between two of them
 const [BELOW, BESIDE] = [NODE_H + 13, 10]; // slopes are below a node, there beside its edges
 const [ONE, MOST] = [22, 40]; // the most pixels of a bar for 1, and those of the longest
+const LONGEST = 96; // pixels of a bar when a number is moved: one that would be longer has a gap
 const MANY = 400; // nodes: of a larger graph no curves are drawn
 const COUNTED = 40; // edges: the bars of more have no numbers
 
@@ -74,17 +76,20 @@ export class Slopes {
     ways: Crossing[],
     moved: ReadonlyMap<number, number>,
   ): void {
-    if (graph !== this.graph || source !== this.source) {
+    const isOther = graph !== this.graph || source !== this.source;
+    if (isOther) {
       [this.graph, this.source] = [graph, source];
       const nodes = [...moved.keys()].flatMap((row) => graph.nodeOf(row) ?? []);
       this.places = sharePlaces(graph, nodes);
     }
-    const sizes = [...moved.values(), ...ways.map(({ share }) => share)].map(Math.abs);
-    // One scale for all bars, so that a bar of twice the length stands for twice the number.
-    this.unit = Math.min(ONE, MOST / Math.max(1e-30, ...sizes.filter(Number.isFinite)));
-    let count = 0;
-    for (const [row, tangent] of moved) this.nudge(graph, row, tangent, count++ < COUNTED);
-    ways.forEach((one, k) => this.sentBack(graph, one, k < COUNTED));
+    // One scale for all bars, so that a bar of twice the length stands for twice the number, also
+    // of two bars of which one is drawn before a number is moved and one after that.
+    if (isOther || !this.store.moved) {
+      const sizes = [...moved.values(), ...ways.map(({ share }) => share)].map(Math.abs);
+      this.unit = Math.min(ONE, MOST / Math.max(1e-30, ...sizes.filter(Number.isFinite)));
+    }
+    this.nudges(graph, moved);
+    this.sentBack(graph, ways);
   }
 
   /**
@@ -107,11 +112,11 @@ export class Slopes {
       .sort((a, b) => a.port - b.port)
       .flatMap(({ input, port }) => {
         const curve = localCurve(this.store, row, port, true);
-        return curve ? [{ curve, name: shortName(markOf(this.store.rows[input]), 4) }] : [];
+        return curve ? [{ curve, name: shortName(markOf(this.store.rows[input]), 5) }] : [];
       });
     if (!curves.length) return;
     const width = (W + GAP) / curves.length - GAP;
-    const slopes = curves.map(({ curve, name }) => `${name} × ${short(curve.slope)}`);
+    const slopes = curves.map(({ curve, name }) => `Δ${name} × ${short(curve.slope)}`);
     this.el.append(
       s(
         "g",
@@ -128,27 +133,43 @@ export class Slopes {
     );
   }
 
-  /** Beside the node of a row: what the nudge has become there. */
-  private nudge(graph: Graph, row: number, tangent: number, isCounted: boolean): void {
-    const node = graph.nodeOf(row);
-    const place = node?.row && this.timeline.done(row) && this.places.get(tagId(node));
-    if (!place) return;
-    const words = t("a nudge of 1 has become {0} here", short(tangent));
-    this.bar("mt-nudge", place, tangent, words, isCounted);
+  /** Beside each node: what the nudge has become there, in a folded group at its last row. */
+  private nudges(graph: Graph, moved: ReadonlyMap<number, number>): void {
+    const tangents = new Map<string, number>();
+    for (const [row, tangent] of [...moved].sort(([a], [b]) => a - b)) {
+      const node = graph.nodeOf(row);
+      if (node && this.timeline.done(row)) tangents.set(tagId(node), tangent);
+    }
+    for (const [id, tangent] of [...tangents].slice(0, COUNTED)) {
+      const place = this.places.get(id);
+      const words = t("a nudge of 1 has become {0} here", short(tangent));
+      if (place) this.bar("mt-nudge", place, tangent, words, true);
+    }
   }
 
-  /** On an edge over which the sweep went: what it sent back. */
-  private sentBack(graph: Graph, { from, to, port, share }: Crossing, isCounted: boolean): void {
-    const node = graph.nodeOf(to);
-    const edge = node?.row && drawnEdge(graph, node, { input: from, port }, node.row);
-    if (!edge || !this.timeline.stepOn(to)) return;
-    const place = this.places.get(edgeId(edge));
-    if (!place && edge.far) return;
-    const curve = place ? [] : edgeCurve(graph, edge);
-    const words = t("a nudge of 1 here becomes {0} at the target", short(share));
-    // without room for its number the bar is alone on the edge
-    const at = place ?? curve[curve.length >> 1];
-    this.bar("mt-sentback", at, share, words, isCounted && !!place);
+  /** On each edge over which the sweep went: what it sent back, into a folded group in all. */
+  private sentBack(graph: Graph, ways: Crossing[]): void {
+    const sent = new Map<string, { edge: Edge; share: number }>();
+    for (const { from, to, port, share } of ways) {
+      const [begin, node] = [graph.nodeOf(from), graph.nodeOf(to)];
+      if (!node || !this.timeline.stepOn(to)) continue;
+      const edge = node.row
+        ? drawnEdge(graph, node, { input: from, port }, node.row)
+        : graph.edges(node.index).find((one) => graph.nodes[one.from] === begin);
+      if (!edge) continue;
+      const before = sent.get(edgeId(edge))?.share ?? 0;
+      sent.set(edgeId(edge), { edge, share: before + share });
+    }
+    let count = 0;
+    for (const [id, { edge, share }] of sent) {
+      const place = this.places.get(id);
+      if (!place && edge.far) continue;
+      const curve = place ? [] : edgeCurve(graph, edge);
+      const words = t("a nudge of 1 here becomes {0} at the target", short(share));
+      // without room for its number the bar is alone on the edge
+      const at = place ?? curve[curve.length >> 1];
+      this.bar("mt-sentback", at, share, words, count++ < COUNTED && !!place);
+    }
   }
 
   /** A number around a point, and a bar below it. */
@@ -159,13 +180,14 @@ export class Slopes {
     words: string,
     isCounted: boolean,
   ): void {
-    const length = Math.max(1, Math.min(MOST, this.unit * Math.abs(size)));
+    const length = Math.max(1, Math.min(LONGEST, this.unit * Math.abs(size)));
+    const [left, isCut] = [x - length / 2, length === LONGEST];
     this.el.append(
       s(
         "g",
         { class: kind, "data-size": size },
         ...(isCounted ? onPlate(x, y, short(size)) : []),
-        s("path", { d: `M${x - length / 2} ${y + 6.5}h${length}` }),
+        s("path", { d: `M${left} ${y + 6.5}h${isCut ? `${length - 14}m5 0h9` : length}` }),
         s("title", {}, words),
       ),
     );
@@ -202,7 +224,7 @@ const short = (number: number): string => decimal(Math.fround(number));
 function legend(source: string, target: string, gradient: number): (string | HTMLElement)[] {
   return [
     h("span", { class: "mt-tangent" }, `▬ ${t("what a nudge of {0} by 1 has become", source)}`),
-    h("span", {}, `× ${t("slope of the tangent")}`),
+    h("span", {}, `Δ × ${t("slope of the tangent")}`),
     h("span", { class: "mt-incoming" }, `▬ ${t("what comes back from {0}", target)}`),
     h("b", {}, `∂${target}/∂${source} = ${short(gradient)}`),
     t("drag {0}", source),
