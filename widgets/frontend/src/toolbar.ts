@@ -34,6 +34,8 @@ const EXPORTS: [string, string][] = [
   ["py", "Storyboard of a film (Python)"],
 ];
 
+const ONE_LINE = 48; // pixels: a bar that is higher has two
+
 export class Toolbar {
   readonly el: HTMLElement;
   readonly search = h("input", {
@@ -134,10 +136,19 @@ export class Toolbar {
         button("help", "Keys (?)", actions.help),
       ),
     );
+    new ResizeObserver(() => this.fit()).observe(this.el);
     this.stopAt(this.search);
     on(this.el, "focusin", ({ target }) => this.stopAt(target as HTMLElement));
     on(this.el, "focusout", () => this.stopAt(this.search));
     on(this.el, "keydown", (event) => this.move(event));
+  }
+
+  /** Shows as many words beside the icons as one line has room for: all, the most used, or none. */
+  private fit(): void {
+    for (const words of ["all", "few", "none"]) {
+      this.el.dataset.words = words;
+      if (this.el.clientHeight <= ONE_LINE) return;
+    }
   }
 
   private get items(): HTMLElement[] {
