@@ -8,16 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..common.translation import format_error
 from ..explain.caller import warn_at_user_line
 from ..explain.translated_sentences import fill
+from .checkup import FrameworkRecording
 from .model_page import ModelPage
 from .sampling import require_positive_step_count
-
-if TYPE_CHECKING:
-    from .checkup import FrameworkRecording
 
 StepLog = Callable[[int, ModelPage], object]
 

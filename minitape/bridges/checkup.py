@@ -7,13 +7,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..common.garbage_collection import pause_garbage_collection
+from ..engine.types import RowSet
 from ..explain.explanation import Explanation
 from ..explain.reasons.object_names import share_searches_between_questions
+from ..explain.reasons.suspects import CheckedRun
 from ..explain.translated_sentences import fill
 from ..recording.recorded_rows import BackwardPass, OptionalArray, collect_connected_ancestors
 from ..recording.value_summary import ValueSummary, to_float_array
@@ -25,10 +27,6 @@ SUSPICION_BY_KIND = {"connected": "", "no_derivative": "sampled", "unused": "sam
 CANCELLING_CAUSES = ("zero_cancels", "zero_sum")
 # At the ends of their domains, these functions have an infinite derivative, so programs clip their inputs.
 INVERSE_OPS = set("acos arccos asin arcsin atanh arctanh Acos Asin Atanh".split())
-
-if TYPE_CHECKING:
-    from ..engine.types import RowSet
-    from ..explain.reasons.suspects import CheckedRun
 
 
 def to_target_list(target: Any) -> Sequence:

@@ -8,14 +8,12 @@ from inspect import ismethod, unwrap
 from itertools import takewhile
 from threading import get_ident
 from types import ClassMethodDescriptorType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from ..engine.record.interrupt_safe import InterruptSafeExit
+from ..engine.types import Action, ExitProperty, OptionalNumber
 from .kept_values import trim_process_memory
-
-if TYPE_CHECKING:
-    from ..engine.types import Action, ExitProperty, OptionalNumber
-    from .recording import Recording
+from .recording import Recording
 
 MAX_IDLE_WRAPPERS = 256
 # The wrappers that no block uses, keyed by the identity of their owner and the function that they wrap. To build them

@@ -182,14 +182,13 @@ class ModelPage(ExplanationPage, dict[str, Explanation]):
         if self.is_all_frozen:
             return fill("All parameters are frozen: {which}.", which=names_text), "problem"
         if first.intended and first.kind == "unused":
-            heading = fill("Not used in the recorded steps: {which}.", which=names_text)
-            return heading, "untrained"
+            return fill("Not used in the recorded steps: {which}.", which=names_text), "untrained"
         if first.intended and not first.connected:
             place = "" if first.line is None else fill(", ") + format_place(first.filename, first.line)
             return fill("Frozen: {which}{place}.", which=names_text, place=place), "untrained"
         if first.intended and first.kind == "connected":
-            heading = fill("Not trained, because the program does not request a gradient: {which}.", which=names_text)
-            return heading, "untrained"
+            sentence = "Not trained, because the program does not request a gradient: {which}."
+            return fill(sentence, which=names_text), "untrained"
         if not is_problem(first):
             return fill("Healthy: {which}{numbers}.", which=names_text, numbers=numbers_text), "healthy"
         if first.connected:
@@ -211,10 +210,7 @@ class SourceExplanations(list[Explanation]):
         """The same explanations as a page, keyed by name."""
         model_page = ModelPage()
         for explanation in self:
-            name = explanation.name
-            if name in model_page:
-                name = f"{name} ({len(model_page)})"
-            model_page[name] = explanation
+            store_under_unused_name(model_page, explanation.name, explanation)
         return model_page
 
     def __str__(self) -> str:
@@ -223,6 +219,17 @@ class SourceExplanations(list[Explanation]):
 
     def _repr_html_(self) -> str:
         return self.page._repr_html_()
+
+
+def store_under_unused_name(values_by_name: dict[str, Any], name: str, value: Any) -> None:
+    """Store a value under its name. If the name is already used, add a number to it.
+
+    Args:
+        values_by_name: The values stored so far, to which this one is added.
+        name: The name of the value.
+        value: The value.
+    """
+    values_by_name[f"{name} ({len(values_by_name)})" if name in values_by_name else name] = value
 
 
 def is_problem(explanation: Explanation) -> bool:
@@ -279,17 +286,16 @@ def format_number_ranges(gradient_numbers: list[GradientNumbers]) -> str:
     if not ranges:
         return ""
     norm, zeros, update = [(column_range[0], column_range[-1]) if column_range else None for column_range in ranges]
-    zero_percentages = (
-        None
-        if zeros is None
-        else (round_percent_away_from_0_and_100(zeros[0]), round_percent_away_from_0_and_100(zeros[1]))
-    )
     parts = [
         "" if norm is None else fill("norm {n}", n=format_range(*norm, ".2g")),
-        "" if zero_percentages is None else fill("zeros {n} %", n=format_range(*zero_percentages, "d")),
+        "" if zeros is None else fill("zeros {n} %", n=_format_percent_range(*zeros)),
         "" if update is None else fill("update/weight {n}", n=format_range(*update, ".2g")),
     ]
     return fill(", ").join(filter(None, parts))
+
+
+def _format_percent_range(low: float, high: float) -> str:
+    return format_range(round_percent_away_from_0_and_100(low), round_percent_away_from_0_and_100(high), "d")
 
 
 def round_percent_away_from_0_and_100(share: float) -> int:

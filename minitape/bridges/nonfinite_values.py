@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from ..explain.explanation import OptionalExplanation, explain_cause
 from ..recording.recorded_rows import RecordedRow, collect_ancestors
 from ..recording.value_summary import ValueSummary
-
-if TYPE_CHECKING:
-    from .recording import Recording
+from .recording import Recording
 
 # The variants of the "nonfinite_value" sentences that give advice about specific operations.
 VARIANTS = {

@@ -10,15 +10,13 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..engine.record.interrupt_safe import InterruptSafeExit
 from ..engine.record.user_frames import find_user_frame
+from ..engine.types import Action, Attributes, ExitProperty, NumberPair, OptionalNumber
+from .checkup import FrameworkRecording
 from .framework_patches import FrameworkPatches
-
-if TYPE_CHECKING:
-    from ..engine.types import Action, Attributes, ExitProperty, NumberPair, OptionalNumber
-    from .checkup import FrameworkRecording
 
 Place = list[tuple[int, int]]
 

@@ -103,11 +103,11 @@ def describe_unknown_cause(text: str) -> str:
     return say(message, name=text)
 
 
-def find_page_file(name: str) -> Path:
+def find_page_file(*names: str) -> Path:
     """Return the path of a file about causes.
 
     Args:
-        name: The name of the file.
+        *names: The names that the file may have. The first name that exists is used.
 
     Returns:
         The path, in the installed package or in the repository.
@@ -115,9 +115,9 @@ def find_page_file(name: str) -> Path:
     Raises:
         click.ClickException: If the file is missing.
     """
-    for folder in PAGE_FOLDERS:
-        if (folder / name).is_file():
-            return folder / name
+    for path in (folder / name for name in names for folder in PAGE_FOLDERS):
+        if path.is_file():
+            return path
     raise click.ClickException(say("the pages about causes are missing. Reinstall minitape."))
 
 
@@ -130,9 +130,7 @@ def read_cause_page(cause: str) -> str:
     Returns:
         The text in Markdown, without the links and comments that the web site needs.
     """
-    names = [f"{cause}.{detect_language()}.md", f"{cause}.md"]
-    path = next((folder / name for name in names for folder in PAGE_FOLDERS if (folder / name).is_file()), None)
-    text = (path or find_page_file(names[-1])).read_text(encoding="utf-8")
+    text = find_page_file(f"{cause}.{detect_language()}.md", f"{cause}.md").read_text(encoding="utf-8")
     text = re.sub(r"^(?:<!--|!?\[).*\n\n?", "", text, flags=re.MULTILINE)
     return text.rstrip()
 

@@ -6,16 +6,12 @@ exercises but no grade cells, so without this step nbgrader would silently award
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from nbgrader import utils
 from nbgrader.preprocessors import OverwriteCells
 
+from ..engine.types import TextsByName
 from .nbgrader import iter_check_calls, to_nbgrader_id
-
-if TYPE_CHECKING:
-    from ..engine.types import TextsByName
-    from .notebook_rules import Cell, Notebook
+from .notebook_rules import Cell, Notebook
 
 RESTORED_NOTE = (
     "This grade cell was missing in what was handed in, so it was put back: is it the notebook that was released?\n"

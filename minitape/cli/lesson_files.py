@@ -4,7 +4,6 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 from minitape.common import translation
 from minitape.common.atomic_write import write_file
@@ -16,18 +15,6 @@ from .messages import create_usage_error
 
 LEARNER_FOLDER = "minitape-lessons"
 """The folder of a learner's lessons if `minitape lab` is called without a folder."""
-
-
-class CopiedLessons(NamedTuple):
-    """The result of copying lessons to a folder.
-
-    Attributes:
-        copied_names: The files that were copied, relative to the folder.
-        kept_names: The files that already existed and were left unchanged.
-    """
-
-    copied_names: NameList
-    kept_names: NameList
 
 
 def find_lesson_folders_by_language() -> dict[str, Path]:
@@ -158,7 +145,7 @@ def rename_linked_notebooks(text: str, new_names: TextsByName) -> str:
 
 def copy_missing_lessons(
     target_folder: Path, with_outputs: bool = False, language: OptionalText = None, is_named_by_title: bool = False
-) -> CopiedLessons:
+) -> tuple[NameList, NameList]:
     """Copy the lessons that a folder does not contain yet.
 
     Existing files are never opened for writing. Translation files are not copied, because they belong to the installed
@@ -172,7 +159,8 @@ def copy_missing_lessons(
         is_named_by_title: Whether the copies have the names that `map_names_to_titles` returns.
 
     Returns:
-        The names of the copied files and the kept files.
+        The names of the files that were copied, and of those that already existed and were left unchanged. The names
+        are relative to the folder.
 
     Raises:
         OSError: If `target_folder` is not writable.
@@ -193,7 +181,7 @@ def copy_missing_lessons(
         else:
             write_file(destination, content)
             copied_names.append(str(name))
-    return CopiedLessons(copied_names, kept_names)
+    return copied_names, kept_names
 
 
 def _iter_lesson_files(lessons_folder: Path) -> Iterator[Path]:

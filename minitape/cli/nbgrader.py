@@ -9,7 +9,6 @@ import copy
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 from nbformat.v4 import new_code_cell
 
@@ -64,19 +63,7 @@ class CheckCall:
     last_line: int
 
 
-class ExportedLesson(NamedTuple):
-    """A lesson that has been written as an assignment.
-
-    Attributes:
-        path: The assignment's notebook.
-        exercise_count: The number of graded exercises.
-    """
-
-    path: Path
-    exercise_count: int
-
-
-def export_lesson(lesson: str, course_folder: Path, language: OptionalText = None) -> ExportedLesson:
+def export_lesson(lesson: str, course_folder: Path, language: OptionalText = None) -> tuple[Path, int]:
     """Write a lesson as an assignment.
 
     Args:
@@ -85,7 +72,7 @@ def export_lesson(lesson: str, course_folder: Path, language: OptionalText = Non
         language: The language of the course's lessons. None means English.
 
     Returns:
-        The assignment's notebook and number of exercises.
+        The assignment's notebook and the number of its graded exercises.
 
     Raises:
         click.ClickException: If the lesson does not exist, cannot be read or has no exercises, or if the assignment
@@ -103,7 +90,7 @@ def export_lesson(lesson: str, course_folder: Path, language: OptionalText = Non
     clean_notebook(notebook)
     target.parent.mkdir(parents=True, exist_ok=True)
     write_notebook(notebook, target)
-    return ExportedLesson(target, count)
+    return target, count
 
 
 def find_lesson_notebook(lesson: str, language: OptionalText = None) -> Path:
@@ -191,14 +178,12 @@ def _iter_answer_and_grade_cells(
     given_code = exercise_cell.source
     solved_code = solution
     if answer_code:
-        given_code = _remove_check_calls(given_code, list(iter_check_calls(given_code)))
-        solved_code = _remove_check_calls(solved_code, list(iter_check_calls(solved_code)))
+        given_code = _remove_check_calls(given_code)
+        solved_code = _remove_check_calls(solved_code)
     answer_cell.source = SOLVED_TEMPLATE.format(given=given_code, solution=solved_code)
     answer_cell.outputs = []
     answer_cell.execution_count = None
-    answer_cell.metadata["nbgrader"] = _build_nbgrader_metadata(
-        f"exercise-{to_nbgrader_id(checks[0])}", is_solution=True
-    )
+    answer_cell.metadata["nbgrader"] = _build_nbgrader_metadata(f"exercise-{to_nbgrader_id(checks[0])}", is_grade=False)
     yield answer_cell
     for check in checks:
         grade_code = GRADE_TEMPLATE.format(name=check.name, answer=check.answer)
@@ -208,9 +193,9 @@ def _iter_answer_and_grade_cells(
         )
 
 
-def _build_nbgrader_metadata(grade_id: str, is_grade: bool = False, is_solution: bool = False) -> JsonObject:
-    """Build the cell metadata that nbgrader defines."""
-    fields = {"grade_id": grade_id, "grade": is_grade, "locked": is_grade, "solution": is_solution, "task": False}
+def _build_nbgrader_metadata(grade_id: str, is_grade: bool) -> JsonObject:
+    """Build the metadata that nbgrader defines for a grade cell, or else for the cell of a solution."""
+    fields = {"grade_id": grade_id, "grade": is_grade, "locked": is_grade, "solution": not is_grade, "task": False}
     return {**fields, "schema_version": 3, **({"points": 1} if is_grade else {})}
 
 
@@ -246,7 +231,8 @@ def iter_check_calls(source: str) -> Iterator[CheckCall]:
                 yield CheckCall(str(name), answer_text, call.lineno, call.end_lineno or call.lineno)
 
 
-def _remove_check_calls(source: str, check_calls: list[CheckCall]) -> str:
+def _remove_check_calls(source: str) -> str:
     """Remove the calls to `check` from a cell, because exam takers have no answers to compare with."""
-    removed_lines = {line for check in check_calls for line in range(check.first_line, check.last_line + 1)}
+    checks = iter_check_calls(source)
+    removed_lines = {line for check in checks for line in range(check.first_line, check.last_line + 1)}
     return "\n".join(line for n, line in enumerate(source.splitlines(), 1) if n not in removed_lines).rstrip()

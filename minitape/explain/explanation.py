@@ -6,19 +6,16 @@ import warnings
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..common.translation import join_sentences
+from ..engine.backward.tape import GradientTape
 from ..engine.hooks import hooks
 from ..engine.types import OptionalNumber, OptionalText, RowList
-from ..recording.sites import NOWHERE, Site, read_source_lines
+from ..recording.sites import NOWHERE, Site, read_line_at_site
 from .caller import format_bracketed_place, format_place
 from .causes import CAUSES, find_kind_or_error_kind
 from .translated_sentences import fill
-
-if TYPE_CHECKING:
-    from ..engine.backward.tape import GradientTape
-
 
 MAX_OTHERS = 5  # The maximum number of further breaks that one answer lists.
 MORE = "More: minitape explain --cause {cause}"  # The address of the page about a cause.
@@ -136,10 +133,7 @@ class Explanation:
     @property
     def code(self) -> str:
         """The text of the line to blame, or "" if no line is to blame or its text is unknown."""
-        lines = read_source_lines(self.filename or "")
-        if self.line is None or self.line > len(lines):
-            return ""
-        return lines[self.line - 1].strip()
+        return read_line_at_site((self.filename, self.line)).strip()
 
     def build_group_key(self) -> Hashable:
         """Return a key that is equal for explanations that give the same reason for different variables.

@@ -4,18 +4,14 @@ For a list, tuple or dictionary of sources, ``tape.explain(loss, variables)`` re
 which prints as a page.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..common.grouping import group_values_by_key
+from ..engine.types import TextPair
+from .explanation import Explanation
 from .translated_sentences import fill
-
-if TYPE_CHECKING:
-    from ..engine.types import TextPair
-    from .explanation import Explanation
 
 MAX_NAMES = 6  # The maximum number of variables that a paragraph heading names.
 NO_SOURCES = (

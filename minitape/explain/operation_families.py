@@ -64,8 +64,6 @@ class OperationNames(NamedTuple):
     saturating_ops: Collection[str]
 
 
-_SOFTMAX = "softmax"
-_SIGMOID = "sigmoid"
 TENSORFLOW_OPERATIONS = OperationNames(
     compare_ops={"Sub", "SquaredDifference"},
     loss_ops=(),
@@ -74,15 +72,16 @@ TENSORFLOW_OPERATIONS = OperationNames(
     add_ops={"AddV2", "Add", "Sub"},
     product_ops={"Mul", "RealDiv"},
     activation_of_loss={
-        "SoftmaxCrossEntropyWithLogits": _SOFTMAX,
-        "SparseSoftmaxCrossEntropyWithLogits": _SOFTMAX,
-        "SelectV2": _SIGMOID,
-        "Select": _SIGMOID,
-        "LogSoftmax": _SOFTMAX,
-        "Softplus": _SIGMOID,
+        "SoftmaxCrossEntropyWithLogits": "softmax",
+        "SparseSoftmaxCrossEntropyWithLogits": "softmax",
+        "SelectV2": "sigmoid",
+        "Select": "sigmoid",
+        "LogSoftmax": "softmax",
+        "Softplus": "sigmoid",
     },
-    activation_names={"Softmax": _SOFTMAX, "Sigmoid": _SIGMOID}
-    | {name: name.lower() for name in "Tanh Relu Elu Selu Softplus LeakyRelu Relu6".split()},
+    activation_names={
+        name: name.lower() for name in "Softmax Sigmoid Tanh Relu Elu Selu Softplus LeakyRelu Relu6".split()
+    },
     normalizing_ops={"Softmax"},
     saturating_ops={"Sigmoid", "Tanh", "Softmax"},
 )

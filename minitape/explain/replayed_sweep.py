@@ -33,13 +33,12 @@ def build_unit_seeds(reachability: TapeReachability) -> ArraysByRow:
     Args:
         reachability: The tape's rows, and which of them its adjoints reach.
     """
-    seeds: ArraysByRow = {}
-    for target in reachability.targets:
-        if not target.dtype.differentiable:
-            continue
-        for row in find_rows_in_recording(reachability.tape, target)[-1:]:
-            seeds[row] = np.ones(tuple(target.shape), target.dtype.as_numpy_dtype)[()]
-    return seeds
+    return {
+        row: np.ones(tuple(target.shape), target.dtype.as_numpy_dtype)[()]
+        for target in reachability.targets
+        if target.dtype.differentiable
+        for row in find_rows_in_recording(reachability.tape, target)[-1:]
+    }
 
 
 def replay_sweep(

@@ -4,24 +4,20 @@ The body of a loop is visited once, not once per iteration. An iteration's input
 result of an earlier iteration.
 """
 
-from __future__ import annotations
-
 import io
 from collections.abc import Iterator
 from contextlib import redirect_stdout
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ..engine.record.interrupt_safe import suspend_recording
+from ..engine.record.record import Record
+from ..engine.record.row_parts import Call
 from ..engine.tensor.tensor import Tensor, wrap_array_with_origin
-
-if TYPE_CHECKING:
-    from ..engine.record.record import Record
-    from ..engine.record.row_parts import Call
-    from ..engine.tensor.variable import ResourceVariable
-    from ..engine.types import Object, OptionalNumber, RowByRow, RowSequence
-    from .graph_nodes import ValueNode
+from ..engine.tensor.variable import ResourceVariable
+from ..engine.types import Object, OptionalNumber, RowByRow, RowSequence
+from .graph_nodes import ValueNode
 
 BODY_PRIMITIVES = ("function", "while", "cond")
 

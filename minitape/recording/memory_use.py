@@ -1,13 +1,8 @@
 """Measure the memory occupied by the values of a recording."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-if TYPE_CHECKING:
-    from ..engine.record.record import Record
+from ..engine.record.record import Record
 
 ROW_BYTES = 20  # A row consists of four int32 cells and a float32 value.
 MAX_OPEN_ROWS = (

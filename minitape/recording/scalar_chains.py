@@ -1,14 +1,8 @@
 """Contract long chains of scalar rows, so that a search visits only the ends of each chain."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
+from ..engine.record.record import Record
 from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
-
-if TYPE_CHECKING:
-    from ..engine.record.record import Record
-    from ..engine.types import Names, RowByRow, RowSet, Spans
+from ..engine.types import Names, RowByRow, RowSet, Spans
 
 LONG_RECORD = 20_000  # Scalar chains are contracted only in longer recordings.
 

@@ -3,8 +3,6 @@
 A `Site` is a (file, line) pair.
 """
 
-from __future__ import annotations
-
 import dis
 import inspect
 import linecache
@@ -13,14 +11,11 @@ import warnings
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from types import CodeType, FrameType
-from typing import TYPE_CHECKING
 
 from ..engine.record.interrupt_safe import make_interrupt_safe
+from ..engine.record.record import Record
 from ..engine.record.user_frames import find_user_frame, is_minitape_or_library_file
-
-if TYPE_CHECKING:
-    from ..engine.record.record import Record
-    from ..engine.types import CountsByName, Function, NameList
+from ..engine.types import CountsByName, Function, NameList
 
 Site = tuple[str | None, int | None]
 CallStack = Sequence[Site]  # The statements that were running, outermost first.

@@ -4,14 +4,13 @@ The result is computed only when explain needs it. Rows are ordered by their num
 clocks.
 """
 
-from __future__ import annotations
-
 from contextlib import suppress
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from ..engine.backward.reachability import mark_rows_on_tape
 from ..engine.backward.row_marks import has_differentiable_dtype
+from ..engine.backward.tape import GradientTape
 from ..engine.backward.targets_and_sources import find_rows_in_recording, is_read_off_tape
 from ..engine.record import provenance
 from ..engine.record.array_spec import ArraySpec
@@ -20,13 +19,10 @@ from ..engine.record.row_parts import CALL, CHUNK
 from ..engine.record.thread_state import state
 from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
 from ..engine.tensor.tensor import Tensor
+from ..engine.types import Array, TargetOrSource, TargetsOrSources
 from .graph_nodes import CodePlace, ValueNode, iter_operations_from_row
 from .value_graph import ValueGraph
 from .value_origins import ValueOrigin, to_value_origin
-
-if TYPE_CHECKING:
-    from ..engine.backward.tape import GradientTape
-    from ..engine.types import Array, TargetOrSource, TargetsOrSources
 
 
 class BlockBegin(NamedTuple):

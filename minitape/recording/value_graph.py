@@ -4,18 +4,20 @@ A node is created when a search reaches it. An edge leads from a value to a valu
 :class:`Break` if no gradient can pass along the edge.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
+from ..engine.backward.tape import GradientTape
 from ..engine.backward.targets_and_sources import find_rows_in_recording
+from ..engine.derivatives.py_function import PythonCall
 from ..engine.hooks import hooks
+from ..engine.record.provenance import LoggedEscape
 from ..engine.record.record import Record
 from ..engine.record.row_parts import CALL, Call, Event
+from ..engine.table.primitives import Primitive, Rule
 from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
 from ..engine.tensor.tensor import Tensor
+from ..engine.types import RowSequence, RowSet, TargetOrSource
 from .function_bodies import (
     BODY_PRIMITIVES,
     EnclosingCall,
@@ -37,13 +39,6 @@ from .graph_nodes import (
 )
 from .scalar_chains import LONG_RECORD, ScalarChains
 from .value_origins import ValueOrigin, ValueRef, find_origin, to_value_origin
-
-if TYPE_CHECKING:
-    from ..engine.backward.tape import GradientTape
-    from ..engine.derivatives.py_function import PythonCall
-    from ..engine.record.provenance import LoggedEscape
-    from ..engine.table.primitives import Primitive, Rule
-    from ..engine.types import RowSequence, RowSet, TargetOrSource
 
 _calls_in_question: list[PythonCall] = []  # The py_function calls that are being searched for a break.
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from weakref import ref
 
 from ..engine.record.provenance import Origin, Place, Stack, place_to_stack
-
-if TYPE_CHECKING:
-    from ..engine.record.record import Record
-    from ..engine.tensor.tensor import Tensor
+from ..engine.record.record import Record
+from ..engine.tensor.tensor import Tensor
 
 
 class ValueOrigin(NamedTuple):

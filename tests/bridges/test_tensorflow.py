@@ -71,7 +71,7 @@ def test_every_adjoint_is_tensorflows_own(name, monkeypatch):
     compared = 0
     for (tape, target, seeds), sweep in zip(eager, recording.sweeps, strict=True):
         for row, adjoint in sweep.adjoints.items():
-            tensor = recording.rows[row].extra.tensor_or_handle
+            tensor = recording.rows[row].find_object()
             if tensor.dtype == tensorflow.resource:
                 continue
             alone = tensorflow.convert_to_tensor(plain(tape, target, tensor, seeds)).numpy()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ...engine.types import RowList
 from ...explain.fixes.dialects import JAX
 from ...explain.reasons import finding_sentences
 from ...explain.reasons.program_text import find_last_name_of_path, find_statement
@@ -14,12 +15,10 @@ from ...recording.recorded_rows import RecordedRow
 from ...recording.sites import NOWHERE, Site
 from ..framework_adapter import FrameworkAdapter
 from .operation_families import ZERO_MECHANISMS
-from .program_origin import JaxOrigin, find_return_site_by_description
+from .program_origin import JaxLeaf, JaxOrigin, find_return_site_by_description
 from .row_log import NORMALIZING_FUNCTIONS
 
 if TYPE_CHECKING:
-    from ...engine.types import RowList
-    from .program_origin import JaxLeaf
     from .recording import JaxRecording
 
 # Programs write these operations as operators, not as calls.

@@ -30,6 +30,7 @@ from .row_log import (
     JaxVariable,
     JaxVariables,
     find_place_of_equation,
+    is_inexact,
 )
 
 try:
@@ -355,7 +356,7 @@ class TracerValues:
 
     def record_escape_and_read_value(self, tracer: Any) -> Any:
         """Return the array of a tracer that escapes to Python, and record the escape."""
-        if tracer.dtype == bool or jax.numpy.issubdtype(tracer.dtype, jax.numpy.inexact):
+        if tracer.dtype == bool or is_inexact(tracer):
             method = "__bool__" if tracer.dtype == bool else "__float__"
             self.escapes.append((method, find_user_site(), self._list_leaves_tracer_depends_on(tracer)))
         return self.compute_value_of_own_tracer(tracer)
@@ -424,8 +425,7 @@ def _convert_nondifferentiable_tracer(
 
     No derivative passes through such values. JAX handles all other conversions.
     """
-    is_exact = tracer._trace is values.trace and not jax.numpy.issubdtype(tracer.dtype, jax.numpy.inexact)
-    if not is_exact:
+    if tracer._trace is not values.trace or is_inexact(tracer):
         return original(tracer, *args, **kwargs)
     array = np.asarray(values.compute_value_of_own_tracer(tracer))
     return getattr(array, method)(*args, **kwargs)

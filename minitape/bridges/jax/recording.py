@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from functools import wraps
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
@@ -14,7 +14,10 @@ from jax.tree_util import tree_flatten, tree_leaves, tree_structure, tree_unflat
 
 from ...common.syntax import list_nodes
 from ...common.translation import format_error
+from ...engine.types import NamesByRow, NameSet, OptionalNumber, RowList, RowSet
+from ...explain.explanation import Explanation
 from ...explain.reasons.program_text import find_statement, unparse
+from ...explain.reasons.suspects import CheckedRun
 from ...recording.recorded_rows import Escape
 from ...recording.sites import NOWHERE, Site, find_user_site
 from ..checkup import FrameworkRecording
@@ -34,11 +37,6 @@ from .row_log import (
     list_leaf_names_by_argument,
     read_dtype_and_shape,
 )
-
-if TYPE_CHECKING:
-    from ...engine.types import NamesByRow, NameSet, OptionalNumber, RowList, RowSet
-    from ...explain.explanation import Explanation
-    from ...explain.reasons.suspects import CheckedRun
 
 
 class FunctionTrace(NamedTuple):
@@ -468,7 +466,7 @@ def _run_forward_unless_tracer_leaks(
 ) -> bool:
     """Run the function's equations. Return False if a tracer of another trace leaked into them, otherwise True."""
     log = recording.log
-    runner = JaxprRunner(recording.log)
+    runner = JaxprRunner(log)
     try:
         results = runner.run_closed_jaxpr(closed_jaxpr, leaves)
     except jax.errors.UnexpectedTracerError as error:

@@ -58,7 +58,7 @@ def find_nonfinite_or_first_example(results: Any, out_axes: Any) -> int:
     nonfinite_examples = []
 
     def search_leaf(axis: OptionalNumber, leaf: Any) -> None:
-        if axis is not None and jax.numpy.issubdtype(leaf.dtype, jax.numpy.inexact):
+        if axis is not None and is_inexact(leaf):
             examples = np.moveaxis(np.asarray(leaf), axis, 0)
             is_finite = np.isfinite(examples.reshape(len(examples), -1)).all(1)
             nonfinite_examples.extend(np.flatnonzero(~is_finite)[:1].tolist())

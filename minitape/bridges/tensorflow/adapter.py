@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 
+from ...engine.types import Function, OptionalNumber
 from ...explain.fixes.dialects import TENSORFLOW
 from ...explain.layer_lookup import iter_living_instances
 from ...explain.operation_families import CLASS_LOSS_OPS, NORMALIZATION_LAYERS, ZERO_OPS_BY_CAUSE
@@ -21,11 +22,10 @@ from ...recording.sites import NOWHERE, CallStack, Site
 from ...recording.value_summary import to_float_array
 from ..framework_adapter import FrameworkAdapter
 from .function_calls import filter_sweeps_by_source
+from .kept_tensors import TapeReference, TensorFlowExtra
 from .operation_log import to_handle_or_value, unwrap_keras_variable
 
 if TYPE_CHECKING:
-    from ...engine.types import Function, OptionalNumber
-    from .kept_tensors import TapeReference, TensorFlowExtra
     from .recording import TensorFlowRecording
 
 STATE_AFTER_EVENT = {"begins": "records", "ends": "after", "pauses": "paused", "resumes": "records"}

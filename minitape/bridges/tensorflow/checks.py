@@ -571,7 +571,7 @@ def find_cause_in_function_call(question: TensorFlowQuestion, call_row: int) -> 
     inner_recording, target = replay.recording, replay.results[recorded_row.output]
     finding = None
     variables = recording.log.tensor_rows.variables_by_handle
-    input_tensors = [rows[item].extra.tensor_or_handle for item in recorded_row.inputs if item in dependent_rows]
+    input_tensors = [rows[item].find_object() for item in recorded_row.inputs if item in dependent_rows]
     for inner_source in (variables.get(id(item), item) for item in input_tensors):
         inner_question = build_named_question(inner_recording, target, inner_source, question.name)
         finding = run_checks(inner_question, TENSORFLOW_CHECKS)
@@ -940,7 +940,7 @@ def explain_last_gradient(recording: TensorFlowRecording, source: Any) -> Explan
         target_row = log.refused_sweep.row
     elif eager_sweeps:
         target_row = eager_sweeps[0].target[-1]
-    target = None if target_row is None else asked_recording.rows[target_row].extra.tensor_or_handle
+    target = None if target_row is None else asked_recording.rows[target_row].find_object()
     question = build_named_question(asked_recording, target, source)
     question.adapter.is_left_out_by_keras = (
         not source_sweeps and not source_steps and not getattr(source, "trainable", True)

@@ -21,11 +21,13 @@ from tensorflow.python.ops import gen_resource_variable_ops
 
 from ...common.grouping import group_values_by_key
 from ...engine.record.interrupt_safe import TemporaryAttributes
+from ...picture.snapshot_types import InsideFields
 from ...recording.recorded_rows import BackwardPass
 from ...recording.sites import find_user_call_stack
 from ...recording.value_summary import to_float_array
 from ..framework_patches import RecordingBlock
 from ..mutable_state import save_state_and_build_restorer
+from ..recording import RecordedRow
 from .function_graphs import has_gradient_tape, is_replayable
 from .kept_tensors import FunctionCall, RowLimitReached, TensorFlowValue, build_placeholder_tensor
 from .operation_log import to_handle_or_value
@@ -33,8 +35,6 @@ from .traced_values import list_keras_models_trained_by
 from .watcher import TensorFlowWatcher
 
 if TYPE_CHECKING:
-    from ...picture.snapshot_types import InsideFields
-    from ..recording import RecordedRow
     from .recording import TensorFlowRecording
 
 INSIDE_LIMIT = 16  # The maximum number of opened calls in a snapshot.
@@ -304,7 +304,7 @@ def replay_call_of_row(
     if seeds_with_ones and not any(seed is not None for seed in seeds):
         seeds[recorded_row.output] = tf.ones(recorded_row.shape, recorded_row.dtype)
     has_tracked_input = any(item.tracked for item in inputs)
-    tensors = [item.extra.tensor_or_handle for item in inputs if item.tracked or not has_tracked_input]
+    tensors = [item.find_object() for item in inputs if item.tracked or not has_tracked_input]
     sources = [item for item in tensors if item.dtype == tf.resource or (tf.is_tensor(item) and item.dtype.is_floating)]
     needs_tape = has_tracked_input or (
         seeds_with_ones and not has_gradient_tape(recorded_row.extra.function_call.graph)

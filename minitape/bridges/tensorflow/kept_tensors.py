@@ -83,11 +83,6 @@ class TensorFlowExtra:
     row_count: int | None = None
 
     def find_object(self) -> Any:
-        """Return :attr:`tensor_or_handle`."""
-        return self.tensor_or_handle
-
-    @property
-    def tensor_or_handle(self) -> Any:
         """Return the handle of a variable, or a tensor. A sweep accepts both as sources.
 
         If the tensor no longer exists, return its ``tf.TensorSpec`` (see :attr:`TensorFlowValue.tensor`).

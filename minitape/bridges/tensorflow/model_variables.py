@@ -13,11 +13,12 @@ from ...recording.recorded_rows import OptionalArray, collect_ancestors, collect
 from ...recording.sites import NOWHERE, Site
 from ...recording.value_summary import to_float_array
 from ..framework_adapter import list_named_program_objects
+from ..model_page import store_under_unused_name
+from ..recording import SourcesByName
 from .function_calls import iter_targets_with_recordings, list_recording_and_reruns
 from .operation_log import find_handle_id, find_variable_name
 
 if TYPE_CHECKING:
-    from ..recording import SourcesByName
     from .recording import TensorFlowRecording
 
 MODULE_TYPES = (tf.Module, tf.keras.layers.Layer)
@@ -169,8 +170,7 @@ def collect_trained_sources(recording: TensorFlowRecording) -> SourcesByName:
                 sources[path] = variable
     for key, variable in read_variables.items():
         if key not in named_handle_ids and variable.trainable:
-            name = find_variable_name(variable) or "variable"
-            sources[name if name not in sources else f"{name} ({len(sources)})"] = variable
+            store_under_unused_name(sources, find_variable_name(variable) or "variable", variable)
     names = {id(value): name for name, value in list_named_program_objects()}
     return sources | {
         names.get(key, fill(UNNAMED_TENSOR)): source

@@ -6,7 +6,7 @@ import math
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import tensorflow
@@ -14,22 +14,20 @@ from tensorflow.python.eager.polymorphic_function.polymorphic_function import Fu
 from tensorflow.python.pywrap_tfe import TFE_Py_TapeSetIsEmpty
 
 from ...engine.record.interrupt_safe import TemporaryAttributes
+from ...engine.types import Attributes, NameSet, OptionalNumber, RowList
+from ...explain.explanation import Explanation, OptionalExplanation
+from ...explain.reasons.suspects import CheckedRun
 from ...recording.recorded_rows import BackwardPass, OptionalArray
 from ..checkup import FrameworkRecording
 from ..framework_patches import RecordingBlock
 from ..nonfinite_values import explain_nonfinite_target
+from ..recording import SourcesByName
 from ..sampling import SampledSteps
 from .function_graphs import is_tape_or_function_with_tape
 from .operation_log import find_handle_id
 from .row_log import TensorFlowLog
 from .traced_values import compare_values_with_trace_after_call, explain_stale_trace
 from .watcher import TensorFlowWatcher
-
-if TYPE_CHECKING:
-    from ...engine.types import Attributes, NameSet, OptionalNumber, RowList
-    from ...explain.explanation import Explanation, OptionalExplanation
-    from ...explain.reasons.suspects import CheckedRun
-    from ..recording import SourcesByName
 
 
 class TensorFlowRecording(FrameworkRecording):

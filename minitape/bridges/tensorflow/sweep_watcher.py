@@ -125,7 +125,7 @@ class SweepWatcher:
         # EagerPyFunc sends zeros of the wrong shape, so only the necessary adjoints are requested.
         has_python_op = any(self.log.rows[row].op == "EagerPyFunc" for row in ancestors)
         sources_by_row = [
-            (row, self.log.rows[row].extra.tensor_or_handle)
+            (row, self.log.rows[row].find_object())
             for row in sorted(ancestors)
             if not has_python_op or self.log.rows[row].kind != "constant"
         ]

@@ -157,7 +157,7 @@ class TensorRows:
             return
         for row in self.unsettled_rows:
             recorded_row = self.rows[row]
-            tensor = recorded_row.extra.tensor_or_handle
+            tensor = recorded_row.find_object()
             if not isinstance(tensor, tf.TensorSpec) and is_watched_by_open_tape(tensor):
                 recorded_row.mark_as_tracked()
                 if recorded_row.kind == "variable":

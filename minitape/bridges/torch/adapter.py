@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ...engine.types import Function
 from ...explain.fixes.dialects import TORCH
+from ...explain.reasons.adapter import NamesAndValues
 from ...explain.reasons.question import Creation, Question
 from ...recording.recorded_rows import RecordedRow
 from ..framework_adapter import FrameworkAdapter, list_named_program_objects
@@ -12,8 +14,6 @@ from .operation_families import CLASS_LOSS_OPS, ZERO_MECHANISMS
 from .row_log import get_extra
 
 if TYPE_CHECKING:
-    from ...engine.types import Function
-    from ...explain.reasons.adapter import NamesAndValues
     from .recording import TorchRecording
 
 

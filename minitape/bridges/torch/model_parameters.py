@@ -16,10 +16,11 @@ from ...recording.recorded_rows import OptionalArray
 from ...recording.sites import NOWHERE
 from ...recording.value_summary import to_float_array
 from ..framework_adapter import list_named_program_objects
+from ..model_page import store_under_unused_name
+from ..recording import SourcesByName
 from .kept_tensors import to_numpy
 
 if TYPE_CHECKING:
-    from ..recording import SourcesByName
     from .recording import TorchRecording
 
 MAX_DEPTH = 3  # The search for parameters descends this many levels into nested objects.
@@ -141,7 +142,7 @@ def collect_trained_sources(recording: TorchRecording) -> SourcesByName:
     for name, tensor in named_tensors:
         first_names.setdefault(id(tensor), (name, tensor))
     for name, tensor in first_names.values():
-        sources[name if name not in sources else f"{name} ({len(sources)})"] = tensor
+        store_under_unused_name(sources, name, tensor)
     return sources
 
 

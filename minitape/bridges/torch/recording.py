@@ -4,28 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 
 from ...engine.types import OptionalNumber, RowList
+from ...explain.explanation import Explanation
 from ...explain.reasons.object_names import share_searches_between_questions
+from ...explain.reasons.suspects import CheckedRun
 from ...explain.translated_sentences import UNNAMED_TENSOR, fill
+from ...recording.recorded_rows import BackwardPass, OptionalArray
+from ...recording.sites import Site
 from ..checkup import Checkup, FrameworkRecording
 from ..framework_patches import RecordingBlock
+from ..model_page import ModelPage
 from ..recording import RowNumber, SourcesByName
 from ..sampling import SampledSteps
 from .row_log import TorchLog
 from .watcher import TorchWatcher
-
-if TYPE_CHECKING:
-    from ...explain.explanation import Explanation
-    from ...explain.reasons.suspects import CheckedRun
-    from ...recording.recorded_rows import BackwardPass, OptionalArray
-    from ...recording.sites import Site
-    from ..model_page import ModelPage
 
 
 class TorchRecording(FrameworkRecording):

@@ -53,9 +53,7 @@ def unwrap_call(*names: str) -> Edit:
         receiver = find_call_operand(fault, node)
         if receiver is None or any(argument is not receiver for argument in node.args):
             return None
-        if _is_straight_through(fault.statement.nodes, node, receiver):
-            return None
-        return unparse(receiver)
+        return None if _is_straight_through(fault.statement.nodes, node, receiver) else unparse(receiver)
 
     return edit_node
 

@@ -19,6 +19,7 @@ from ..reasons.program_text import (
     ProgramText,
     Statement,
     find_last_name_of_path,
+    find_last_name_or_text,
     parse_expression,
     read_program,
     unparse,
@@ -117,14 +118,13 @@ class FaultSite:
         """
         assigned_names = {
             *further_names,
-            *(find_last_name_of_path(target) or unparse(target) for target in self.statement.targets),
+            *map(find_last_name_or_text, self.statement.targets),
         }
         others = [statement for statement in self.program.statements if statement is not self.statement]
         return [
             statement
             for statement in others
-            if assigned_names
-            & {find_last_name_of_path(n) or unparse(n) for n in select_nodes(statement.nodes, ast.expr)}
+            if assigned_names & {*map(find_last_name_or_text, select_nodes(statement.nodes, ast.expr))}
         ]
 
 

@@ -13,6 +13,7 @@ from ..reasons.program_text import (
     BINDABLE_NODES,
     copy_tree_with_replacements,
     find_last_name_of_path,
+    find_last_name_or_text,
     parse_expression,
     unparse,
 )
@@ -208,7 +209,7 @@ def convert_line_to_framework(fault: FaultSite) -> Fix | None:
         The fix, or None if the line cannot be rewritten, or if a statement that reads its result may need an array.
     """
     statement = fault.statement
-    names = {find_last_name_of_path(target) or unparse(target) for target in statement.targets}
+    names = {*map(find_last_name_or_text, statement.targets)}
     value: Any = statement.node.value if isinstance(statement.node, SIMPLE_STATEMENTS) else None
     converted = None if value is None else convert_expression_to_framework(fault, value)
     fills_list = statement.sets_computed_item or statement.find_call(
@@ -219,7 +220,7 @@ def convert_line_to_framework(fault: FaultSite) -> Fix | None:
     if converted is None or [unparse(converted)] == statement.bound_names or fills_list or is_dropped:
         return None
     if appends:
-        names.add(find_last_name_of_path(value.func.value) or unparse(value.func.value))
+        names.add(find_last_name_or_text(value.func.value))
     # The name may refer to a variable or to a list of variables.
     is_reference = appends or isinstance(converted, BINDABLE_NODES)
     nodes = [n for reader in fault.find_other_readers_of_assigned_names(*names) for n in reader.nodes]
@@ -245,4 +246,4 @@ def _does_use_need_array(fault: FaultSite, node: ast.AST, names: set[str], is_re
         part = node.value
     else:
         return False
-    return any((find_last_name_of_path(n) or unparse(n)) in names for n in list_nodes(part, ast.expr))
+    return not names.isdisjoint(map(find_last_name_or_text, list_nodes(part, ast.expr)))

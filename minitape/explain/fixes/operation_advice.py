@@ -23,23 +23,6 @@ from .numeric_fixes import (
     is_integer_cast,
 )
 
-# Readers of the sentence fields. If a reader returns None, the sentence does not fit.
-_FIELD_READERS: dict[str, Callable[[FaultSite, Any], OptionalText]] = {
-    "it": lambda fault, node: unparse(node),
-    "x": lambda fault, node: _to_source_text(find_step_function_operand(fault, node)),
-    "high": lambda fault, node: _format_argument_negated_for_minimum(node, find_step_function_operand(fault, node)),
-    "softmax": lambda fault, node: _spell_path_or_keep(fault, fault.dialect.softmax),
-    "sigmoid": lambda fault, node: _spell_path_or_keep(fault, fault.dialect.sigmoid),
-    "through": lambda fault, node: format_straight_through_estimator(
-        fault, node, find_step_function_operand(fault, node)
-    ),
-    "soft": lambda fault, node: format_soft_comparison(fault, node),
-    "small": lambda fault, node: "1e-12" if re.search("sqrt|norm", find_operation_or_syntax_name(node)) else "1e-06",
-    "below": lambda fault, node: _to_source_text(_find_second_operand_or_argument(node)),
-    "code": lambda fault, node: fault.source_path or fault.question.name,
-    "new": lambda fault, node: _find_new_text_if_convertible_call(fault, node),
-}
-
 
 class OperationFix(NamedTuple):
     """A row of the table.
@@ -198,6 +181,23 @@ def _find_new_text_if_convertible_call(fault: FaultSite, node: Any) -> OptionalT
 def _normalize_name(name: str) -> str:
     return name.lower().replace("_", "")
 
+
+# Readers of the sentence fields. If a reader returns None, the sentence does not fit.
+_FIELD_READERS: dict[str, Callable[[FaultSite, Any], OptionalText]] = {
+    "it": lambda fault, node: unparse(node),
+    "x": lambda fault, node: _to_source_text(find_step_function_operand(fault, node)),
+    "high": lambda fault, node: _format_argument_negated_for_minimum(node, find_step_function_operand(fault, node)),
+    "softmax": lambda fault, node: _spell_path_or_keep(fault, fault.dialect.softmax),
+    "sigmoid": lambda fault, node: _spell_path_or_keep(fault, fault.dialect.sigmoid),
+    "through": lambda fault, node: format_straight_through_estimator(
+        fault, node, find_step_function_operand(fault, node)
+    ),
+    "soft": format_soft_comparison,
+    "small": lambda fault, node: "1e-12" if re.search("sqrt|norm", find_operation_or_syntax_name(node)) else "1e-06",
+    "below": lambda fault, node: _to_source_text(_find_second_operand_or_argument(node)),
+    "code": lambda fault, node: fault.source_path or fault.question.name,
+    "new": _find_new_text_if_convertible_call,
+}
 
 _NO_DERIVATIVE_CAUSES = "no_derivative nondifferentiable zero_derivative no_gradient_registered"
 _INTEGER_CAUSES = "integer_cast integer_dtype"

@@ -248,8 +248,7 @@ def find_path_to_escape(question: Question, escape: Escape) -> list[PathStep]:
         question: The question about the source.
         escape: The value that left the framework.
     """
-    to_escape = Question(question.adapter, question.rows, question.source_rows, [escape.row], question.source)
-    return to_escape.path
+    return Question(question.adapter, question.rows, question.source_rows, [escape.row], question.source).path
 
 
 def is_escape_only_control_flow(question: Question, finding: Finding) -> bool:
@@ -286,12 +285,9 @@ def does_escape_reach_target(question: Question, escape: Escape, follow_branches
     )
     sites = {site for row in later_rows for site in (row.site, *row.call_stack)}
     reached = trace_value_to_statements(start, [site[0] for site in sites], follow_branches)
-    for site in sites:
-        statement = find_statement(site)
-        is_bare_expression = statement is start and isinstance(statement.node, ast.Expr)
-        if statement in reached and not is_bare_expression:
-            return True
-    return False
+    if isinstance(start.node, ast.Expr):  # A bare expression passes its value to no other code on its line.
+        reached = reached - {start}
+    return not reached.isdisjoint(map(find_statement, sites))
 
 
 def build_finding_of_first_escape(question: Question, escapes: Sequence[Escape]) -> Finding:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .question import Question
 
 PARTLESS_TYPES = (bool, int, float, str, type(None))
+CONTAINER_TYPES = (dict, list, tuple)
 MAX_DEPTH = 6  # The maximum number of attributes and items in a name such as ``a.b[0].c``.
 MAX_PARTS_OF_CONTAINER = 50_000  # The rest of a longer list, such as a data set, is not searched.
 MAX_OBJECTS = 300_000  # A search of the whole program ends after this many objects, which takes half a second.
@@ -129,9 +130,8 @@ def _build_access_paths(adapter: Adapter) -> list[AccessPaths]:
     names = list(adapter.list_names_and_values())
     loop_names = _find_loop_variable_names()
     stable_names = [(name, value) for name, value in names if name not in loop_names]
-    containers = [(name, value) for name, value in stable_names if isinstance(value, (dict, list, tuple))]
-    container_ids = {id(value) for _, value in containers}
-    objects = [(name, value) for name, value in stable_names if id(value) not in container_ids]
+    containers = [(name, value) for name, value in stable_names if isinstance(value, CONTAINER_TYPES)]
+    objects = [(name, value) for name, value in stable_names if not isinstance(value, CONTAINER_TYPES)]
     loop_variables = [(name, value) for name, value in names if name in loop_names]
     return [AccessPaths(start, adapter.to_handle_for_comparison) for start in (objects, containers, loop_variables)]
 

@@ -158,7 +158,7 @@ class Statement:
     @property
     def calls(self) -> list[ast.Call]:
         """The calls in the statement, outermost first."""
-        return [n for n in self.nodes if isinstance(n, ast.Call)]
+        return select_nodes(self.nodes, ast.Call)
 
     def find_call(self, *names: str) -> ast.Call | None:
         """Return the first call to a function or method with one of the given names, or None.
@@ -225,6 +225,15 @@ def find_last_name_of_path(node: ast.AST) -> str:
     if isinstance(node, ast.Name):
         return node.id
     return node.attr if isinstance(node, ast.Attribute) else ""
+
+
+def find_last_name_or_text(node: ast.AST) -> str:
+    """Return the name or the last attribute of a path such as ``a.b``, or the source text of any other expression.
+
+    Args:
+        node: The expression.
+    """
+    return find_last_name_of_path(node) or unparse(node)
 
 
 def find_root_name(node: ast.AST) -> str:

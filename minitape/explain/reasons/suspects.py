@@ -16,11 +16,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...common.grouping import group_values_by_key
+from ...engine.types import Attributes, OptionalNumber, RowList, RowsByRow, RowSet, Sizes, TextsByName
 from ...recording.recorded_rows import BackwardPass, Escape, OptionalArray, RecordedRow, collect_connected_ancestors
 from ...recording.sites import Site
 from ...recording.value_summary import to_float_array
@@ -30,13 +31,10 @@ from ..explanation import Explanation, explain_cause, turn_patch_errors_into_war
 from ..fixes.answer_fixes import add_fixes_to_explanation
 from ..operation_families import OperationNames
 from ..translated_sentences import fill
+from .adapter import Adapter
 from .finding_sentences import describe_escape_method
 from .program_text import find_both_operand_expressions, find_statement, trace_value_to_statements, unparse
 from .question import Finding, Question, find_nearest_tracked_consumers, map_rows_to_readers
-
-if TYPE_CHECKING:
-    from ...engine.types import Attributes, OptionalNumber, RowList, RowsByRow, RowSet, Sizes, TextsByName
-    from .adapter import Adapter
 
 # An adjoint vanishes or explodes if its size changes by these factors over all repetitions of an operation.
 VANISHING_RATIO, EXPLODING_RATIO = 1e-5, 1e4
@@ -796,11 +794,11 @@ def find_row_and_ancestors_with_tiny_adjoint(run: CheckedRun, row: int, adjoint_
         adjoint_size: The root mean square of the adjoint at the operation.
     """
     ancestors = run.find_connected_ancestors(row)
-    rows = {row}
-    for index, adjoint in run.reached_operations[row].adjoints.items():
-        if index in ancestors and compute_root_mean_square(to_float_array(adjoint)) < VANISHING_RATIO * adjoint_size:
-            rows.add(index)
-    return rows
+    return {row} | {
+        index
+        for index, adjoint in run.reached_operations[row].adjoints.items()
+        if index in ancestors and compute_root_mean_square(to_float_array(adjoint)) < VANISHING_RATIO * adjoint_size
+    }
 
 
 def check_gradients_and_weights_growing_in_steps(run: CheckedRun) -> Suspicions:

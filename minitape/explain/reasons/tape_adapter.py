@@ -329,8 +329,11 @@ class TapeAdapter(Adapter):
             TENSORFLOW_OPERATIONS,
             lambda how: tape_sentences.ESCAPE_WORDS.get(how, how),
         )
-        suspicions = [*suspects.check_accidental_broadcast(run), *suspects.check_activation_before_logits_loss(run)]
-        return [*suspicions, *suspects.check_term_without_gradient(run)]
+        return [
+            *suspects.check_accidental_broadcast(run),
+            *suspects.check_activation_before_logits_loss(run),
+            *suspects.check_term_without_gradient(run),
+        ]
 
     def list_names_and_values(self) -> NamesAndValues:
         """Return the names and values of the variables in the program that asked the question."""

@@ -261,9 +261,7 @@ def find_assigned_name_and_update_call(blamed: BlamedPlace) -> TextPair:
         variable. Both are "" if the statement is not an assignment to a single name.
     """
     node = blamed.statement.node
-    if not isinstance(node, (ast.Assign, ast.AugAssign)):
-        return "", ""
-    if len(blamed.statement.bound_names) > 1:
+    if not isinstance(node, (ast.Assign, ast.AugAssign)) or len(blamed.statement.bound_names) > 1:
         return "", ""
     name = blamed.statement.bound_names[0]
     value = node.value

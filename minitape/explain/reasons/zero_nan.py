@@ -504,9 +504,7 @@ def _explain_zeros_of_class_loss(question: Question, operation: RecordedRow) -> 
 def _explain_zero_product(question: Question, operation: RecordedRow) -> Finding:
     """Explain why a product sends zeros: an underflow, terms that cancel, or a zero factor."""
     row = operation.index
-    factors = collect_known_arrays(
-        question, [factor for factor in operation.inputs if not question.is_computed_from_source(factor)]
-    )
+    factors = collect_known_arrays(question, _list_inputs_not_computed_from_source(question, row))
     if does_product_underflow(question, row, factors):
         return build_row_finding(question, "zero_factor", row, "underflow")
     if are_other_factors_nonzero(question, row):
@@ -541,11 +539,13 @@ def explain_zero_of_unlisted_operation(question: Question, row: int) -> Finding:
         return build_row_finding(question, "not_selected", row, "part")
     if any(is_row_value_all_zero(question, index) for index in operation.inputs):
         return find_relu_or_step_that_zeroed_input(question, row) or build_row_finding(question, "zero_factor", row)
-    other_arrays = collect_known_arrays(
-        question, [index for index in operation.inputs if not question.is_computed_from_source(index)]
-    )
+    other_arrays = collect_known_arrays(question, _list_inputs_not_computed_from_source(question, row))
     takes_other = operation.array is not None and any(np.isin(operation.array, other).all() for other in other_arrays)
     return build_row_finding(question, "not_selected" if takes_other else "saturated", row)
+
+
+def _list_inputs_not_computed_from_source(question: Question, row: int) -> RowList:
+    return [index for index in question.rows[row].inputs if not question.is_computed_from_source(index)]
 
 
 def are_other_factors_nonzero(question: Question, product_row: int) -> bool:
@@ -557,7 +557,7 @@ def are_other_factors_nonzero(question: Question, product_row: int) -> bool:
         question: The question about the gradient.
         product_row: The row of the product.
     """
-    inputs = [index for index in question.rows[product_row].inputs if not question.is_computed_from_source(index)]
+    inputs = _list_inputs_not_computed_from_source(question, product_row)
     factors = collect_known_arrays(question, inputs)
     return bool(factors) and len(factors) == len(inputs) and all(np.all(factor != 0) for factor in factors)
 
