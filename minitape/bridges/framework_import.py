@@ -30,11 +30,10 @@ def import_framework(module_name: str, framework_name: str, minimum_version: tup
         raise ImportError(
             f"minitape.bridges.{module_name} needs {framework_name}: pip install 'minitape[{module_name}]'."
         ) from error
-    if tuple(int(part) for part in module.__version__.split(".")[:2]) < minimum_version:
+    if tuple(map(int, module.__version__.split(".")[:2])) < minimum_version:
         version_text = ".".join(map(str, minimum_version))
-        installed = module.__version__
         raise ImportError(
             f"minitape.bridges.{module_name} needs {framework_name} {version_text} or newer, "
-            f"but {installed} is installed."
+            f"but {module.__version__} is installed."
         )
     return module

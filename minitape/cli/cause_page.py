@@ -131,8 +131,7 @@ def read_cause_page(cause: str) -> str:
         The text in Markdown, without the links and comments that the web site needs.
     """
     text = find_page_file(f"{cause}.{detect_language()}.md", f"{cause}.md").read_text(encoding="utf-8")
-    text = re.sub(r"^(?:<!--|!?\[).*\n\n?", "", text, flags=re.MULTILINE)
-    return text.rstrip()
+    return re.sub(r"^(?:<!--|!?\[).*\n\n?", "", text, flags=re.MULTILINE).rstrip()
 
 
 def read_title(cause: str) -> str:

@@ -122,7 +122,7 @@ def _select_useful_variants(notebook: Notebook, variants: Sequence[str]) -> Sequ
     """
     if not any(cell.cell_type == "code" for cell in notebook.cells):
         return ()
-    return variants if any(is_exercise(cell) for cell in notebook.cells) else variants[:1]
+    return variants if any(map(is_exercise, notebook.cells)) else variants[:1]
 
 
 class ProcessGroup:

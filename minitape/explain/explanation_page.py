@@ -80,8 +80,7 @@ def _iter_nested_explanations(container: NestedExplanations) -> Iterator[Explana
     if hasattr(container, "cause"):
         yield container
         return
-    parts = container.values() if isinstance(container, dict) else container
-    for part in parts:
+    for part in container.values() if isinstance(container, dict) else container:
         yield from _iter_nested_explanations(part)
 
 

@@ -261,12 +261,10 @@ class ValueGraph:
         scope_break: Break | None,
     ) -> Iterator[NodeAndBreak]:
         """Yield the inputs of an operation, each with its break, if any."""
-        record = node.required_record
         for index, row in enumerate(inputs):
             input_node = self.find_node_in_same_run(node, row)
-            if (
-                record.first_run is not None
-            ):  # Assignments inside the function are newer than the state before the call.
+            # Assignments inside the function are newer than the state before the call.
+            if node.required_record.first_run is not None:
                 yield from self._iter_inner_assignment_edges(node, row)
             yield input_node, scope_break or self._find_operation_break(node, input_node, primitive, rules, index)
 

@@ -36,7 +36,7 @@ class JaxBackwardPass:
         self.target_row = target_row
         self.sources = sources
         self.sweep = BackwardPass([target_row])
-        self.calls = [call for call in log.calls if any(self._is_tracked(row) for row in call.rows)]
+        self.calls = [call for call in log.calls if any(map(self._is_tracked, call.rows))]
         self.values_by_row: dict = {}
         self.pending_adjoints: dict = {}
         self.partial_sums: dict = {}

@@ -316,8 +316,7 @@ def find_other_branch_or_value_used_instead(question: JaxQuestion) -> OptionalFi
     Args:
         question: The question about the source.
     """
-    recording = question.adapter.recording
-    for choice in recording.log.branch_choices:
+    for choice in question.adapter.recording.log.branch_choices:
         if question.descendants.intersection(choice.input_rows):
             return Finding("other_branch", choice.site, detail=str(choice.branch_index))
     leaf = question.adapter.find_first_argument_leaf(question.source_rows)

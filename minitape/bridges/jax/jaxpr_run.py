@@ -290,7 +290,7 @@ def estimate_max_row_count(eqn: Any) -> int:
         for part in value if isinstance(value, (tuple, list)) else (value,):
             jaxpr: Any = getattr(part, "jaxpr", part)
             if hasattr(jaxpr, "eqns"):
-                inner_count += sum(estimate_max_row_count(equation) for equation in jaxpr.eqns)
+                inner_count += sum(map(estimate_max_row_count, jaxpr.eqns))
     return 1 + inner_count * (eqn.params.get("length", 1) if eqn.primitive.name == "scan" else 1)
 
 
@@ -427,5 +427,4 @@ def _convert_nondifferentiable_tracer(
     """
     if tracer._trace is not values.trace or is_inexact(tracer):
         return original(tracer, *args, **kwargs)
-    array = np.asarray(values.compute_value_of_own_tracer(tracer))
-    return getattr(array, method)(*args, **kwargs)
+    return getattr(np.asarray(values.compute_value_of_own_tracer(tracer)), method)(*args, **kwargs)

@@ -261,8 +261,7 @@ def resolve_value(node: ast.AST, namespace: Mapping[str, Any]) -> Any:
         return namespace.get(node.id) if isinstance(node.ctx, ast.Load) else None
     if not isinstance(node, ast.Attribute):
         return None
-    owner = resolve_value(node.value, namespace)
-    return getattr(owner, "__dict__", {}).get(node.attr)
+    return getattr(resolve_value(node.value, namespace), "__dict__", {}).get(node.attr)
 
 
 def _iter_compiling_nodes(statement: Statement) -> Iterator[ast.AST]:

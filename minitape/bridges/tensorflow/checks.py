@@ -391,8 +391,9 @@ def _find_source_read_from_variable(question: TensorFlowQuestion) -> OptionalFin
     row = question.rows[question.used_source_rows[0]]
     if row.kind != "variable":
         return None
-    source_results = question.sweep.source_results
-    gradient_flags = [has_gradient for reference, has_gradient in source_results if reference() is question.source]
+    gradient_flags = [
+        has_gradient for reference, has_gradient in question.sweep.source_results if reference() is question.source
+    ]
     if not gradient_flags or any(gradient_flags):
         return None
     name = row.name or fill("the variable")

@@ -116,7 +116,7 @@ def explain_compiled_gradients_that_change_nothing(recording: TensorFlowRecordin
             *collect_rows_computed_from_gradients(run),
             *filter(None, map(rerun.log.tensor_rows.returned_gradients.get, replay.results if replay else ())),
         ]
-        states = (recording.list_rows(variable) for variable in run.sources_with_gradient.values())
+        states = map(recording.list_rows, run.sources_with_gradient.values())
         if n > 2 and not uses and all(len(rows) < 2 for rows in states):
             return explain_cause("tensorflow", "not_applied", rerun.sweeps[-1].site, fields={"n": n})
     return None

@@ -198,8 +198,7 @@ def read_weights_around_last_step(recording: TensorFlowRecording, source: Any) -
         current = np.asarray(source.value() if isinstance(source, tf.Variable) else source.value, np.float64)
     if not arrays or not np.array_equal(arrays[-1], current):
         arrays.append(current)
-    weights_before = arrays[-2] if len(arrays) > 1 else None
-    return weights_before, arrays[-1]
+    return (arrays[-2] if len(arrays) > 1 else None), arrays[-1]
 
 
 def find_first_use_site_on_target_path(recording: TensorFlowRecording, variable: Any) -> Site:

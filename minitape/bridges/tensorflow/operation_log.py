@@ -99,8 +99,7 @@ class RunningLine:
 
     def list_open_scopes(self) -> list[str]:
         """Return the names of the open functions and name scopes. Keras opens a name scope for each layer."""
-        parts = (context.context().scope_name or "").split("/")
-        return [*self.function_names, *filter(None, parts)]
+        return [*self.function_names, *filter(None, (context.context().scope_name or "").split("/"))]
 
 
 def unwrap_keras_variable(value: Any) -> Any:

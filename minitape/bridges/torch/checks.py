@@ -69,14 +69,13 @@ def _explain_in_place_change(question: TorchQuestion, error_message: str) -> Fin
         question: The question about the gradient.
         error_message: PyTorch's error, which names the node of the changed value.
     """
-    recording = question.adapter.recording
     # Each change is a pair of rows that hold the value before and after the change.
     changes = [rows for rows in question.adapter.log.in_place_changes if not question.ancestors.isdisjoint(rows)]
     node = strip_node_name("".join(re.findall(r"output \d+ of (\w+), is at version", error_message)))
     named = [
         rows for rows in changes if node in [strip_node_name(get_extra(question.rows[row]).node_name) for row in rows]
     ]
-    assigned_lines = [event["line"] for event in recording.events if event["kind"] == "assign"]
+    assigned_lines = [event["line"] for event in question.adapter.recording.events if event["kind"] == "assign"]
     if named or (changes and not assigned_lines):
         # Prefer a change to the node that the error names.
         _, row_after = named[-1] if named else changes[-1]

@@ -97,7 +97,6 @@ class CopyWindow:
             pass_number: The number of the last recorded pass.
             error: The error that ended the program, if any.
         """
-        accounts = self.watch.accounts
         problems: list[ProblemGroup] = []
         raised = None
         norms: dict[str, float] = {}
@@ -115,7 +114,7 @@ class CopyWindow:
         self.request.answer_and_exit(
             {
                 "pass": pass_number,
-                "losses": list(accounts.losses),
+                "losses": list(self.watch.accounts.losses),
                 "problems": [group._asdict() for group in problems],
                 "raised": None if raised is None else raised._asdict(),
                 "error": None if error is None else format_error(error),

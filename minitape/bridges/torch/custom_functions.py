@@ -90,6 +90,5 @@ def _copy_shifted_in_double_precision(point: Any) -> Any:
 
 def _list_input_gradients_of_function(result: Tensor, weight: Tensor) -> Sequence[Any]:
     """Return the gradients that a Function returns for its inputs."""
-    node = result.grad_fn
-    gradients = node.apply(weight)
+    gradients = result.grad_fn.apply(weight)
     return gradients if isinstance(gradients, tuple) else (gradients,)

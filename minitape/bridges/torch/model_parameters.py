@@ -173,6 +173,4 @@ def read_weights_around_last_step(recording: TorchRecording, source: Tensor) -> 
     values = [to_float_array(recording.rows[row].value) for row in rows]
     if recording.log.find_current_row(source) is None and source.device.type == "cpu":
         values.append(np.asarray(to_numpy(source), np.float64))
-    before = values[-2] if len(values) > 1 else None
-    after = values[-1] if values else None
-    return before, after
+    return (values[-2] if len(values) > 1 else None), (values[-1] if values else None)

@@ -472,8 +472,7 @@ class WatchedProgram:
         Args:
             request_fields: The request.
         """
-        accounts = self.watch.accounts
-        seconds = (time.monotonic() - self._began) * request_fields["high"] / max(1, accounts.passes)
+        seconds = (time.monotonic() - self._began) * request_fields["high"] / max(1, self.watch.accounts.passes)
         if self._start_copy is None or seconds > MAX_TRIAL_SECONDS or (self.side_effects.first and not self.may_repeat):
             return None
         return self._start_copy.send_request_and_read_answer(request_fields | {"seconds": 2 * MAX_TRIAL_SECONDS})

@@ -137,10 +137,8 @@ def _explain_unreachable_input(recording: TorchRecording, names: TensorNames) ->
         names: The names of tensors.
     """
     rows = recording.rows
-    outputs = recording.failed_target_rows
-    inputs = recording.failed_source_rows
-    used = collect_ancestors(rows, outputs)
-    unreached = [row for row in inputs if row not in used]
+    used = collect_ancestors(rows, recording.failed_target_rows)
+    unreached = [row for row in recording.failed_source_rows if row not in used]
     if not unreached:
         return None
     source = rows[unreached[0]]

@@ -47,8 +47,6 @@ ENTROPIES = set("nll_loss kl_div binary_cross_entropy binary_cross_entropy_with_
 LEAST_EXCESS = 0.05  # Rounding alone does not make the logarithm of a probability this large.
 FARTHEST_TARGET = 0.5  # Noisy labels of a GAN exceed the range of probabilities by less than this.
 MIN_CUT_STEPS = 3  # A state that is cut off this often in one backward pass is cut off in a loop.
-_SOFTMAX = "softmax"
-_SIGMOID = "sigmoid"
 OPERATION_NAMES = OperationNames(
     compare_ops={"sub", "sub_", "rsub"},
     loss_ops={"mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "gaussian_nll_loss"},
@@ -60,16 +58,16 @@ OPERATION_NAMES = OperationNames(
     add_ops=set("add sub rsub iadd isub add_ sub_ radd".split()),
     product_ops={"mul", "div", "true_divide", "rmul", "imul", "mul_"},
     activation_of_loss={
-        "cross_entropy": _SOFTMAX,
-        "binary_cross_entropy_with_logits": _SIGMOID,
-        "multilabel_soft_margin_loss": _SIGMOID,
-        "log_softmax": _SOFTMAX,
-        "logsumexp": _SOFTMAX,
-        "logsigmoid": _SIGMOID,
-        "softplus": _SIGMOID,
+        "cross_entropy": "softmax",
+        "binary_cross_entropy_with_logits": "sigmoid",
+        "multilabel_soft_margin_loss": "sigmoid",
+        "log_softmax": "softmax",
+        "logsumexp": "softmax",
+        "logsigmoid": "sigmoid",
+        "softplus": "sigmoid",
     },
-    activation_names={"softmax": _SOFTMAX, "sigmoid": _SIGMOID, "sigmoid_": _SIGMOID}
-    | {name: name for name in "tanh relu gelu silu elu leaky_relu softplus hardsigmoid".split()},
+    activation_names={"sigmoid_": "sigmoid"}
+    | {name: name for name in "softmax sigmoid tanh relu gelu silu elu leaky_relu softplus hardsigmoid".split()},
     normalizing_ops={"softmax", "layer_norm", "instance_norm", "group_norm"},
     saturating_ops={"sigmoid", "tanh", "softmax", "hardtanh"},
 )
@@ -256,7 +254,7 @@ def check_samples_used_outside_log_prob(run: CheckedRun) -> Suspicions:
             continue
         if any(_is_weighted_log_prob(run, run.rows[index], uses.log_prob_rows) for index in uses.log_prob_rows):
             continue
-        ancestors = set().union(*(run.find_connected_ancestors(input_row) for input_row in row.inputs))
+        ancestors = set().union(*map(run.find_connected_ancestors, row.inputs))
         variables = [run.rows[index].find_object() for index in ancestors if run.rows[index].kind == "variable"]
         keys = {id(variable) for variable in variables if variable is not None}
         yield Suspicion("sampled", row.site, {}, source_keys=keys, variant="normal" if is_normal else "")
@@ -314,8 +312,7 @@ def _split_uses_by_log_prob(run: CheckedRun, sample: RecordedRow) -> SampleUses:
     for later in run.rows[sample.index + 1 :]:
         plain_inputs = uses.other_rows.intersection(later.inputs)
         if plain_inputs:
-            is_log_prob = _is_log_prob_of_sample(run, later, plain_inputs)
-            if is_log_prob:
+            if _is_log_prob_of_sample(run, later, plain_inputs):
                 uses.log_prob_rows.add(later.index)
             else:
                 uses.other_rows.add(later.index)

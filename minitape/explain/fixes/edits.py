@@ -177,12 +177,11 @@ def list_source_names(fault: FaultSite) -> NameList:
         fault: The fault site.
     """
     question = fault.question
-    names = fault.names
     return [
         name
         for name in dict.fromkeys((fault.source_path, question.name))
         if name
-        and question.adapter.to_handle_for_comparison(names.get(name, question.source))
+        and question.adapter.to_handle_for_comparison(fault.names.get(name, question.source))
         is question.adapter.to_handle_for_comparison(question.source)
     ]
 

@@ -58,8 +58,7 @@ def find_non_float_source(question: Question) -> OptionalFinding:
     if not dtype.startswith((*INTEGER_DTYPES, "string")):
         return None
     first_row = question.rows[question.source_rows[0]] if question.source_rows else None
-    call_stack = question.source_call_stack
-    site = find_innermost_site(call_stack, NOWHERE if first_row is None else first_row.site)
+    site = find_innermost_site(question.source_call_stack, NOWHERE if first_row is None else first_row.site)
     return Finding("integer_dtype", site, None if first_row is None else first_row.index, dtype, "source")
 
 
@@ -418,7 +417,7 @@ def _iter_leaves_read_in_statement(question: Question, row: RecordedRow, stateme
         input_row = question.rows[index]
         if input_row.kind != "operation":
             yield index
-        elif any(statement.covers_site(site) for site in input_row.call_stack):
+        elif any(map(statement.covers_site, input_row.call_stack)):
             yield from _iter_leaves_read_in_statement(question, input_row, statement)
 
 

@@ -91,7 +91,7 @@ def find_name_bound_at_site(site: Site) -> str:
     if isinstance(value, ast.Call):
         # The object may be an argument of the call, like ``x[0]`` in ``why = tape.explain(y, x[0])``.
         arguments = (part for part in value.args if isinstance(part, ast.Subscript) and contains_place(part))
-        return next((unparse(argument) for argument in arguments), name)
+        return next(map(unparse, arguments), name)
     if isinstance(value, ast.Dict):
         keys = [
             unparse(key) for key, part in zip(value.keys, value.values, strict=True) if key and contains_place(part)

@@ -406,7 +406,7 @@ def is_training_target_detached(site: Site) -> bool:
     detached = unparse(cut_call.args[0] if cut_call.args else cut_call.func)
     if " - " in detached:  # A difference is usually the error of a prediction, whatever the names of its operands.
         return False
-    return any(find_target_word(name) for name in (*statement.bound_names, detached))
+    return any(map(find_target_word, (*statement.bound_names, detached)))
 
 
 def does_repeat_previous_break(previous: InputEdge, edge: InputEdge) -> bool:

@@ -15,7 +15,7 @@ from ...engine.record.array_spec import ArraySpec
 from ...engine.record.provenance import LoggedEscape, find_creation_stack
 from ...engine.table.primitives import Primitive
 from ...engine.tensor.tensor import Tensor
-from ...engine.types import Function, NumberPair, RowList, TargetsOrSources, TextsByName
+from ...engine.types import Function, NumberPair, RowList, TargetsOrSources
 from ...engine.values.dtypes import find_dtype_of_numpy
 from ...recording.function_bodies import find_outermost_call_or_node_itself
 from ...recording.graph_nodes import (
@@ -52,7 +52,7 @@ from . import suspects, tape_sentences
 from .adapter import Adapter, NamesAndValues
 from .object_names import find_source_name
 from .program_text import LOOP_NODES, Statement, find_last_name_of_call, find_statement
-from .question import Creation, Finding, Question
+from .question import Creation, Question
 
 
 def build_tape_adapter(tape: GradientTape, targets: TargetsOrSources, sources: TargetsOrSources) -> TapeAdapter:
@@ -292,6 +292,8 @@ class TapeAdapter(Adapter):
     dialect = TAPE
     unused_cause = "independent"
     escape_cause = "left_through_numpy"
+    to_handle_for_comparison = staticmethod(unwrap_to_base_variable)
+    find_sentence_fields = tape_sentences.build_finding_sentence_fields
 
     def __init__(
         self,
@@ -338,14 +340,6 @@ class TapeAdapter(Adapter):
     def list_names_and_values(self) -> NamesAndValues:
         """Return the names and values of the variables in the program that asked the question."""
         return collect_asking_variables().items()
-
-    def to_handle_for_comparison(self, value: Any) -> Any:
-        """Return the variable behind a Keras variable or behind a slice of a variable.
-
-        Args:
-            value: The object.
-        """
-        return unwrap_to_base_variable(value)
 
     def is_variable(self, obj: Any) -> bool:
         """Return whether an object is a variable in the program.
@@ -457,18 +451,6 @@ class TapeAdapter(Adapter):
         """
         is_in_loop = any(isinstance(enclosing.node, LOOP_NODES) for enclosing in statement.enclosing)
         return is_in_loop or self.is_after_block_begin(source_clock) != self.is_after_block_begin(leaf_clock)
-
-    def find_sentence_fields(self, question: Question, finding: Finding) -> TextsByName:
-        """Return the fields of a finding's sentence that depend on the program's text.
-
-        Args:
-            question: The question that the finding answers.
-            finding: The finding.
-
-        Returns:
-            The field values, keyed by name. The field "kind" selects one of the cause's sentences.
-        """
-        return tape_sentences.build_finding_sentence_fields(self, question, finding)
 
     def find_custom_rule(self, row: RecordedRow) -> Function | None:
         """Return the program's custom derivative rule for an operation, or None if the program has no such rule.

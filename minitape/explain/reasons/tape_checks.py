@@ -115,8 +115,7 @@ def _find_late_watch(question: TapeQuestion) -> OptionalFinding:
     Args:
         question: The question about the source.
     """
-    reachability = question.adapter.reachability
-    for event, _, subject, frames in reachability.tape.history:
+    for event, _, subject, frames in question.adapter.reachability.tape.history:
         if event.startswith("watch") and subject is not None and subject() is question.source and frames:
             site = to_site(CodePlace(frames))
             # init_scope does not pause the tape itself.

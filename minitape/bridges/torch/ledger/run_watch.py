@@ -720,7 +720,7 @@ class TorchRunWatch:
         followed.before = followed.sample.read_elements()
         if followed.before is None or followed.last_move is None:
             return
-        parts = (followed.sample.split_elements(vector) for vector in (followed.before, *followed.last_move))
+        parts = map(followed.sample.split_elements, (followed.before, *followed.last_move))
         for account, now, old, moved in zip(followed.sample.accounts, *parts, strict=True):
             was_undone = torch.equal(now, old) and not torch.equal(old, moved)
             account.undone_moves = account.undone_moves + 1 if was_undone else 0

@@ -115,13 +115,9 @@ def _compute_scatter_update(tensor: Array, indices: Array, updates: Array) -> Ar
     return updated
 
 
-def _gather_places(g: Array, indices: Array) -> Array:
-    return TABLE["gather_nd"](g, indices)
-
-
 def _clear_adjoint_at_places(g: Array, indices: Array) -> Array:
     """Return the adjoint with zeros at these indices."""
-    return TABLE["tensor_scatter_update"](g, indices, TABLE["zeros_like"](_gather_places(g, indices)))
+    return TABLE["tensor_scatter_update"](g, indices, TABLE["zeros_like"](TABLE["gather_nd"](g, indices)))
 
 
 declare("gather_nd", _compute_gather_nd, [_apply_gather_nd_rule, None], op="GatherNd", keep="y")
@@ -129,7 +125,7 @@ declare("scatter_nd", _compute_scatter_nd,
         [None, lambda g, z, i, u, *, shape: TABLE["gather_nd"](g, i)],
         op="ScatterNd", keep="x")  # fmt: skip
 declare("tensor_scatter_update", _compute_scatter_update,
-        [lambda g, z, t, i, u: _clear_adjoint_at_places(g, i), None, lambda g, z, t, i, u: _gather_places(g, i)],
+        [lambda g, z, t, i, u: _clear_adjoint_at_places(g, i), None, lambda g, z, t, i, u: TABLE["gather_nd"](g, i)],
         op="TensorScatterUpdate", keep="y")  # fmt: skip
 
 
