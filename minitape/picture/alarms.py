@@ -4,33 +4,28 @@ The texts come from ``explain``. Deliberate choices, such as a masked score of -
 an alarm.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from ..common.grouping import group_values_by_key
 from ..common.translation import join_sentences
+from ..engine.types import Object, OptionalNumber
 from .path_breaks import list_path_breaks_and_set_blame
 from .picture_texts import translate
+from .snapshot_types import (
+    AlarmFields,
+    EventFields,
+    OptionalRow,
+    OptionalValue,
+    ResultFields,
+    RowFields,
+    Snapshot,
+    SourceFields,
+    SweepFields,
+)
+from .source import PictureSource
 from .truncation import join_first_items
-
-if TYPE_CHECKING:
-    from ..engine.types import Object, OptionalNumber
-    from .snapshot_types import (
-        AlarmFields,
-        EventFields,
-        OptionalRow,
-        OptionalValue,
-        ResultFields,
-        RowFields,
-        Snapshot,
-        SourceFields,
-        SweepFields,
-    )
-    from .source import PictureSource
 
 MAX_PER_KIND = 4  # Further alarms of the same kind are omitted.
 COMPARING_OPS = ("subtract", "squared_difference", "sub", "Sub", "SquaredDifference")

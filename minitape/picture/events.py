@@ -1,17 +1,10 @@
 """List the events in a recording: assignments, and values that escaped from the framework."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
+from ..engine.record.record import Record
+from ..engine.types import Object
 from ..recording.sites import find_site_of_bytecode
+from .snapshot_types import EventFields
 from .truncation import shorten_name
-
-if TYPE_CHECKING:
-    from ..engine.record.record import Record
-    from ..engine.types import Object
-    from .snapshot_types import EventFields
-
 
 ESCAPE_KINDS = ("numpy", "asarray", "float", "int", "complex")
 

@@ -5,12 +5,10 @@ and the row below which each is drawn. To do so, it repeats the inner sweep on a
 step writes. Each new row corresponds to the recorded row with the same operation and inputs.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
+from collections.abc import Collection
 from contextlib import suppress
 from math import prod
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,17 +16,13 @@ from ..engine.backward.reachability import propagate_marks_to_consumers
 from ..engine.backward.sweep import Sweep
 from ..engine.backward.tape import GradientTape
 from ..engine.record.interrupt_safe import suspend_recording
+from ..engine.record.record import Record
 from ..engine.tensor.tensor import wrap_array_with_origin
+from ..engine.types import NumberPair, Object, OptionalNumber, RowByRow, RowList
 from ..recording.graph_nodes import find_operation_and_inputs
 from .expressions import Expressions, format_circled_row_number
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from ..engine.record.record import Record
-    from ..engine.types import NumberPair, Object, OptionalNumber, RowByRow, RowList
-    from .picture_rows import PictureRows
-    from .snapshot_types import RowFields
+from .picture_rows import PictureRows
+from .snapshot_types import RowFields
 
 MAX_ROWS = 2000  # Longer recordings have no second tier.
 MAX_ELEMENTS = 1_000_000  # A gradient with more elements has no second tier.

@@ -1,22 +1,17 @@
 """Recompute the values that a recording has released, because a picture of a used tape shows them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..engine.record.array_spec import ArraySpec
+from ..engine.record.record import Record
 from ..engine.record.row_parts import CHUNK
 from ..engine.table.primitives import TABLE
 from ..engine.table.primitives.elementwise import select_form_for_kind
+from ..engine.types import Array, ArraysByRow, Object
 from ..recording.graph_nodes import find_operation_and_inputs
-
-if TYPE_CHECKING:
-    from ..engine.record.record import Record
-    from ..engine.types import Array, ArraysByRow, Object
 
 MAX_BYTES = 16_000_000  # Above this many bytes, a picture recomputes values only on request.
 

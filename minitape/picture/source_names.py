@@ -1,20 +1,14 @@
 """Find names in the program's text for the rows that no variable of the program refers to any longer."""
 
-from __future__ import annotations
-
+from collections.abc import Hashable, Iterator, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING
 
+from ..engine.record.record import Record
+from ..engine.types import NumberPair, OptionalText
 from ..recording.expression_names import ExpressionNames, read_expression_names
+from .picture_rows import PictureRow
+from .snapshot_types import RowFields
 from .truncation import shorten_name
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Sequence
-
-    from ..engine.record.record import Record
-    from ..engine.types import NumberPair, OptionalText
-    from .picture_rows import PictureRow
-    from .snapshot_types import RowFields
 
 SUBSCRIPT_DIGITS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 

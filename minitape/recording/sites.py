@@ -56,8 +56,7 @@ def find_user_site() -> Site:
     >>> find_user_site()[0] is not None
     True
     """
-    frame = find_user_frame(sys._getframe(1))
-    return NOWHERE if frame is None else (frame.f_code.co_filename, frame.f_lineno)
+    return get_site_running_in_frame(find_user_frame(sys._getframe(1)))
 
 
 def get_site_running_in_frame(frame: FrameType | None) -> Site:
