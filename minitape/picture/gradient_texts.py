@@ -7,7 +7,7 @@ from .picture_texts import translate
 from .snapshot_types import ResultFields, SourceFields
 from .svg_elements import NUMBER_STYLE, SERIF_FONT, draw_text
 from .truncation import measure_width, shorten_name
-from .value_display import format_magnitude_and_shape
+from .value_display import format_magnitude, format_magnitude_and_shape
 
 MARGIN = 8
 # The maximum length of a gradient's text, in a figure of any width and in one of a given width.
@@ -64,7 +64,10 @@ def iter_gradient_result_lines(
 def _describe_gradient(
     source: SourceFields, result: ResultFields, expressions: Expressions, number_letters: int
 ) -> GradientLine:
-    """Return the name of a source and its gradient, in which a long array is summarized by magnitude and shape."""
+    """Return the name of a source and its gradient.
+
+    A long array is summarized by magnitude and shape. The number of a variable with several states is written as a sum.
+    """
     row = expressions.rows_by_number.get(source["rows"][-1] if source["rows"] else source["at"])
     name = str(source["name"] or (format_row_title(row) if row else translate("a source")))
     value = source["gradient"]
@@ -72,7 +75,13 @@ def _describe_gradient(
     first_target = expressions.rows_by_number.get(result["target"][0]["row"]) if result["target"] else None
     if first_target and result.get("call") in ("jacobian", "batch_jacobian"):
         shape = [*first_target["shape"], *shape[result["call"] == "batch_jacobian" :]]
-    return name, "None" if value is None else format_magnitude_and_shape(value, shape, number_letters)
+    if value is None:
+        return name, "None"
+    text = format_magnitude_and_shape(value, shape, number_letters)
+    # A variable that was assigned on the tape has an adjoint for each state. Its gradient is their sum.
+    summands = [format_magnitude(part, number_letters) for part in source["parts"] if part]
+    long_text = f"{' + '.join(summands)} = {text}".replace("+ -", "− ")
+    return name, long_text if len(summands) > 1 and not shape and len(long_text) <= number_letters else text
 
 
 def draw_gradient_result_lines(

@@ -31,6 +31,19 @@ def test_states_add_up_and_none_has_its_reason(show):
     page.locator(".mt-node.mt-selected[data-id=r3]").wait_for()
 
 
+def test_each_state_of_a_variable_has_its_part_of_the_gradient_where_the_picture_opens(show):
+    w = tf.Variable(1.0, name="w")
+    with tf.GradientTape() as tape:
+        y = w * 2.0
+        w.assign(5.0)
+        z = w * y
+    assert float(tape.gradient(z, w)) == 12.0
+    page = show(tf.snapshot(tape))
+    assert page.locator(".mt-node.mt-variable .mt-adjoint").all_text_contents() == ["∂ 10.0", "∂ 2.0"]
+    assert "12.0 (10.0 at row 0 + 2.0 at row 3)" in page.locator(".mt-result").inner_text()
+    assert "= 10.0 + 2.0 = 12.0<" in tf.draw(tape).svg
+
+
 def test_results_are_shown_at_every_step_and_a_source_has_its_gradient_at_the_opening_and_the_end(show):
     x = tf.Variable(3.0, name="x")
     with tf.GradientTape() as tape:

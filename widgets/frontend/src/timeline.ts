@@ -16,6 +16,8 @@ export class Timeline {
   private bad = new Map<number, number>(); // rows whose adjoint is not finite, from which step on
 
   private indexed = 0;
+  // the rows of the sources; a variable that was assigned has one for each state that was read
+  private given = new Set<number>();
   /** the variables that were assigned after the gradient, by their last row */
   readonly updates = new Map<number, Result["sources"][number]>();
 
@@ -31,9 +33,12 @@ export class Timeline {
     this.bad.clear();
     this.indexed = 0;
     this.updates.clear();
-    for (const source of this.store.moved
-      ? []
-      : (this.store.results.find((call) => call.shown)?.sources ?? []))
+    const sources = this.store.results.find((call) => call.shown)?.sources ?? [];
+    this.given = new Set([
+      ...(this.store.sweep?.sources ?? []),
+      ...sources.flatMap((source) => source.rows),
+    ]);
+    for (const source of this.store.moved ? [] : sources)
       if (source.now) this.updates.set(source.rows[source.rows.length - 1], source);
     this.more();
     this.position = Math.min(this.position, this.length);
@@ -126,9 +131,9 @@ export class Timeline {
     return this.backward ? this.after(row, this.position - this.forward) : null;
   }
 
-  /** The same; where the picture opens, at a source what the gradient gave. */
+  /** The same; where the picture opens, at each state of a source what the gradient gave. */
   seen(row: number): Value | null {
-    const given = this.settled && this.store.sweep?.sources.includes(row);
+    const given = this.settled && this.given.has(row);
     return given && !this.unfinished ? this.last(row) : this.adjoint(row);
   }
 
