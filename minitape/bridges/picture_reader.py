@@ -288,7 +288,7 @@ def _build_source_fields(recording: Recording, row: int, gradient: Any, names_by
 
 
 def _find_value_after_optimizer_step(recording: Recording, row: int) -> OptionalValue:
-    """Return the value that an optimizer step in the block gave to a row's source, or None if there was no step."""
+    """Return the value that an optimizer step in the block gave to a row's source, or None if none changed it."""
     named_source = map_rows_to_trained_sources(recording).get(row)
     if named_source is None or recording.is_recording:
         return None
@@ -296,7 +296,10 @@ def _find_value_after_optimizer_step(recording: Recording, row: int) -> Optional
         framework_recording = cast("FrameworkRecording", recording)
         before, after = framework_recording.read_weights_around_last_step(named_source.source)
         used = to_real_array(recording.rows[row].value)
-        if before is not None and after is not None and used is not None and np.array_equal(before, used):
+        if before is None or after is None or used is None:
+            return None
+        # A step leaves a parameter without a gradient as it is.
+        if np.array_equal(before, used) and not np.array_equal(before, after):
             dtype = np.float64 if recording.rows[row].dtype == "float64" else np.float32
             return to_value_fields(after.astype(dtype))
     return None

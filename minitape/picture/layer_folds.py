@@ -119,10 +119,15 @@ def _build_layer_row(
     rows_by_number: Mapping[int, RowFields],
     kind_by_path: Mapping[str, str],
 ) -> RowFields:
-    """Return the row of a layer: its name is its path, and its label lists its operations."""
+    """Return the row of a layer: its name is its path or its weights' prefix, and its label lists its operations."""
     *outer_scope, _ = scope = last_row["scope"][:depth]
     path = ".".join(scope[1:])
-    operations = [row for row in map(rows_by_number.__getitem__, members) if row["kind"] == "operation"]
+    member_rows = [rows_by_number[number] for number in members]
+    operations = [row for row in member_rows if row["kind"] == "operation"]
+    weights = [row["name"] or "" for row in member_rows if row["kind"] == "variable"]
+    owners = {name.removeprefix("self.").rpartition(".")[0] for name in weights}
+    if not path and len(owners) == 1:  # A layer outside a model has no path, but its weights may have its name.
+        (path,) = owners
     if path in kind_by_path:
         label = kind_by_path[path]
     elif len(operations) <= MAX_LISTED_OPERATIONS:

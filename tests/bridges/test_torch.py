@@ -482,3 +482,18 @@ def test_a_picture_shows_the_step_of_an_optimizer_in_the_block():
         (w * w).backward()
     (source,) = tf.snapshot(recording)["results"][0]["sources"]
     assert (source["now"], source["assigned"]) == (None, 0)
+
+
+def test_a_picture_shows_no_update_of_a_parameter_that_the_optimizer_skipped():
+    encoder, decoder = torch.nn.Linear(4, 2), torch.nn.Linear(2, 1)
+    layers = torch.nn.ModuleList([encoder, decoder])
+    optimizer = torch.optim.SGD(layers.parameters(), lr=0.1)
+    with bridge.record() as recording:
+        loss = layers[1](layers[0](torch.ones(3, 4)).detach()).pow(2).mean()
+        loss.backward()
+        optimizer.step()
+    (result,) = tf.snapshot(recording)["results"]
+    is_updated = {source["name"]: source["now"] is not None for source in result["sources"]}
+    assert is_updated == {"encoder.weight": False, "encoder.bias": False, "decoder.weight": True, "decoder.bias": True}
+    svg = tf.draw(recording, fold="layers").svg
+    assert ">decoder<" in svg and ">decoder²<" in svg and "Linear" not in svg  # the layer, not only its class
