@@ -53,7 +53,7 @@ from .snapshot_types import EventFields, InsideFields, Kind, RowFields, TapeFiel
 from .truncation import shorten_name
 
 MAX_LIST_ITEMS = 64  # Longer lists are not searched for named variables.
-_match_default_name = re.compile(r"(.*/)?Variable(_\d+)?:0").fullmatch  # Matches the name of an unnamed variable.
+match_default_name = re.compile(r"(.*/)?Variable(_\d+)?:0").fullmatch  # Matches the name of an unnamed variable.
 _ENDLESS = 1 << 62  # No row has a number as large as this.
 
 
@@ -339,7 +339,7 @@ class TapeReader(Reader):
             return constant_fields
         if leaf.variable is not None:
             label = shorten_name(leaf.variable.name)
-            name = None if _match_default_name(label) else label
+            name = None if match_default_name(label) else label
             version = leaf.version - self._find_first_version(leaf)
             return {**fields, "kind": "variable", "label": label, "name": name, "version": version}
         if leaf.number is not None:

@@ -13,16 +13,17 @@ from .truncation import shorten_name
 SUBSCRIPT_DIGITS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
-def find_names_in_source(record: Record, rows: Sequence[PictureRow]) -> list[RowFields]:
+def find_names_in_source(record: Record, rows: Sequence[PictureRow], max_assignments: int = 0) -> list[RowFields]:
     """Return the names that expressions such as ``self.w * x`` give to their operands and results.
 
     Several leaves with the same text, such as the ``self.w`` of two layers, are numbered. The start value of a name
-    that an operation has now, as after ``x = x * 2``, has the number 0. An operation is named only if its name is
-    unique, because the turns of a loop assign the same name.
+    that an operation has, as after ``x = x * 2``, has the number 0. The turns of a loop assign the same name, so such
+    operations have no name, or a number as well.
 
     Args:
         record: The recording.
         rows: All rows of the recording, in order. Rows with a name keep it.
+        max_assignments: The largest number of operations with the same name that are numbered from 1.
 
     Returns:
         The names, as partial rows.
@@ -31,34 +32,44 @@ def find_names_in_source(record: Record, rows: Sequence[PictureRow]) -> list[Row
     taken_names = {row.get_field("name") for row in rows}
     leaf_names: dict[Hashable, str] = {}
     rows_by_operation_name: dict[str, set[int]] = {}
+    first_names: dict[int, str] = {}  # A statement that assigns a result comes before those that read it.
     for number, name in _iter_named_rows(record, rows):
         row = unnamed_rows.get(number)
         if row is None:
             continue
         if row.get_field("kind") == "operation":
-            rows_by_operation_name.setdefault(name, set()).add(number)
+            rows_by_operation_name.setdefault(first_names.setdefault(number, name), set()).add(number)
         else:
             leaf_names.setdefault(_identify_leaf(record, number), name)
     operation_names = {row.get_field("name") for row in rows if row.get_field("kind") == "operation"}
+    names: dict[int, OptionalText] = {}
+    for name, named_rows in rows_by_operation_name.items():
+        is_unique = len(named_rows) == 1 and name not in taken_names
+        if is_unique or len(named_rows) <= max_assignments:
+            operation_names.add(name)
+            for count, number in enumerate(sorted(named_rows), 1):
+                names[number] = name if is_unique else _add_number(name, count)
+    taken_names.update(names.values())
     unique_names = {
         leaf: _choose_and_add_unique_name(name, taken_names, operation_names) for leaf, name in leaf_names.items()
     }
-    names = {number: unique_names.get(_identify_leaf(record, number)) for number in unnamed_rows}
-    for name, named_rows in rows_by_operation_name.items():
-        if len(named_rows) == 1 and name not in taken_names:
-            names[named_rows.pop()] = name
+    names = {number: unique_names.get(_identify_leaf(record, number)) for number in unnamed_rows} | names
     return [{"row": number, "name": shorten_name(name)} for number, name in names.items() if name is not None]
 
 
 def _choose_and_add_unique_name(name: str, taken_names: set[OptionalText], operation_names: set[OptionalText]) -> str:
     """Return a name that is not taken, with a number if necessary, and add it to the taken names."""
-    unique_name = f"{name}₀" if name in operation_names else name
+    unique_name = _add_number(name, 0) if name in operation_names else name
     count = 1
     while unique_name in taken_names:
         count += 1
-        unique_name = f"{name}{str(count).translate(SUBSCRIPT_DIGITS)}"
+        unique_name = _add_number(name, count)
     taken_names.add(unique_name)
     return unique_name
+
+
+def _add_number(name: str, number: int) -> str:
+    return name + str(number).translate(SUBSCRIPT_DIGITS)
 
 
 def _identify_leaf(record: Record, row: int) -> Hashable:

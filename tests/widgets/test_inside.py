@@ -55,7 +55,32 @@ def test_the_rows_of_a_call_have_the_values_that_it_had(used):
         == "walk"
     )
     assert values(found, "×") == [6.0, 7.0] and values(found, "÷") == [3.5]  # the ways that were taken, in their order
-    assert {row["name"]: row["value"]["data"] for row in found["rows"] if row["name"]} == {"x": 3.0, "w": 2.0, "n": 3}
+    names = {row["name"]: row["value"]["data"] for row in found["rows"] if row["name"]}
+    assert names == {"x": 3.0, "w": 2.0, "n": 3, "x₁": 7.0, "x₂": 3.5, "n₁": 2, "n₂": 1}
+
+
+def test_rows_of_a_call_have_the_names_in_the_functions_text_and_each_turn_a_number():
+    @tf.function
+    def walk(x, n):
+        a = x * x
+        b = tf.sin(a)
+        y = b
+        for _ in tf.range(n):
+            y = y * x
+        return y - a
+
+    u = tf.Variable(2.0)  # It is called u here and x in the function.
+    with tf.GradientTape() as tape:
+        z = walk(u, tf.constant(3)) * 2.0
+    rows = only(tf.snapshot(tape, z, u))["snapshot"]["rows"]
+    assert [row["name"] for row in rows] == ["u", "a", "b", "y₁", "y₂", "y₃", None]
+
+    def record():
+        with tf.GradientTape() as tape:
+            walk(tf.Variable(2.0), tf.constant(3))
+        return tape
+
+    assert [row["name"] for row in only(tf.snapshot(record()))["snapshot"]["rows"]][:2] == ["x", "a"]
 
 
 def test_rows_stand_at_their_own_statements_in_turns_and_branches():
