@@ -292,6 +292,8 @@ class Recording(PictureSource):
     def graph(self, model: object = None) -> graphviz.Digraph:
         """Draw the whole model as a graph from top to bottom, with each layer as one node.
 
+        In a model with many layers, each block is one node.
+
         Args:
             model: The model whose layers ran. It provides the class names and the parameter counts of the layers. If
                 None, the graph shows only the facts in the recording. PyTorch modules are understood.

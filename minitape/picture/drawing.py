@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from ..engine.types import OptionalText, Structure, TextsByName
     from .snapshot_types import RowFields, Snapshot
 
-MAX_LAYER_ROWS = 40  # With more layers, a figure shows a model's blocks.
 MAX_FIGURE_ROWS = 2000  # Only the first and last rows of a longer recording are read.
 
 
@@ -110,7 +109,7 @@ class Picture:
     @cached_property
     def figure(self) -> Figure:
         """The layout of the picture."""
-        shown = fold_layers(self.snapshot, max_rows=MAX_LAYER_ROWS) if self.has_folded_layers else self.snapshot
+        shown = fold_layers(self.snapshot) if self.has_folded_layers else self.snapshot
         return Figure(shown, self.width)
 
     @property

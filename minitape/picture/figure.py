@@ -89,6 +89,7 @@ MIN_WIDTH = 65  # A column of nodes fits within this many millimeters in any fig
 END_NODES = 15  # If there are more than four times as many nodes, only these at each end are drawn.
 MILLIMETERS_PER_END_NODE = 10  # A narrow figure draws fewer nodes at each end, so that it fits on a page.
 MIN_REPEATED_TURNS = 7  # A loop with fewer turns is not folded.
+MIN_CUT_LETTERS = 4  # The beginning of a text says nothing in less room.
 MAX_REPEATED_LETTERS = 20  # The gap has room for this many letters of such a turn.
 MAX_PORTS = 50  # Further inputs of an operation are omitted from the picture and its description.
 WIDE_LETTERS = "mwMW…"  # In bold type, these are wider than a name's other letters.
@@ -239,7 +240,8 @@ class Figure:
             return count, ""
         stride = rows[self.period]["row"] - rows[0]["row"]
         turn = ", ".join(row["label"] for row in rows[: self.period])
-        return count, elide_text(f"{count // stride} × ({turn})", MAX_REPEATED_LETTERS)
+        texts = (f"{count // stride} × ({part})" for part in (turn, translate("{n} rows", n=stride)))
+        return count, choose_first_fitting_text([*texts], MAX_REPEATED_LETTERS)
 
     # -- layout --------------------------------------------------------------------------------------------------
 
@@ -723,7 +725,7 @@ def choose_first_fitting_text(texts: list[str], max_letters: float) -> str:
     """
     return next(
         (text for text in texts if measure_width(text) <= max_letters),
-        elide_text(texts[-1], int(max_letters)) if max_letters > 2 else "",
+        elide_text(texts[-1], int(max_letters)) if max_letters > MIN_CUT_LETTERS else "",
     )
 
 

@@ -22,7 +22,8 @@ def format_reference(input_row: OptionalRow) -> str:
     if input_row is None:
         return "…"
     name = input_row["name"] or "∂"
-    if name.startswith("∂"):  # The beginning of an adjoint's long name says less than its number.
+    # The beginning of an adjoint's long name, or of a layer's path, says less than its number.
+    if name.startswith("∂") or ("." in name and measure_width(name) > MAX_REFERENCE_LETTERS):
         name = format_circled_row_number(input_row["row"])
     return shorten_name(name.removesuffix(":0"), MAX_REFERENCE_LETTERS)
 

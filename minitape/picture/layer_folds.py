@@ -9,33 +9,33 @@ from collections.abc import Iterable, Mapping
 from itertools import groupby
 
 from ..common.grouping import group_values_by_key
-from ..engine.types import OptionalNumber, RowsByRow
+from ..engine.types import RowsByRow
 from .expressions import LAYER_OPERATION, format_row_title
 from .figure import collect_final_adjoints
 from .picture_texts import translate
 from .snapshot_types import EdgeFields, RowFields, Snapshot, StepFields, SweepFields
 
+MAX_ROWS = 40  # With more layers, a picture shows a model's blocks.
 BLOCK_DEPTH = 2  # The levels of a scope down to a block: the model, and the block itself.
 MAX_LISTED_OPERATIONS = 3  # A layer with more operations shows only its number of rows.
 Port = tuple[int, int, int]  # (row, port, input row), for an edge into a layer from outside.
 
 
-def fold_layers(
-    snapshot: Snapshot, kind_by_path: Mapping[str, str] | None = None, max_rows: OptionalNumber = None
-) -> Snapshot:
+def fold_layers(snapshot: Snapshot, kind_by_path: Mapping[str, str] | None = None) -> Snapshot:
     """Return a snapshot in which each layer is one row, with the number and the value of its last row.
+
+    If more than ``MAX_ROWS`` rows would remain, the layers of a block are one row, such as "blocks.0".
 
     Args:
         snapshot: The snapshot, which stays unchanged.
         kind_by_path: What each layer is, such as "Linear", by its path below the model, such as "encoder.0".
-        max_rows: If more rows would remain, the layers of a block are one row, such as "blocks.0". None for any number.
     """
     rows = snapshot["rows"]
     depth = max((len(row["scope"]) for row in rows), default=0)
     members = find_layer_members(snapshot, depth)
-    while max_rows is not None and depth > BLOCK_DEPTH:
+    while depth > BLOCK_DEPTH:
         hidden_rows = sum(len(layer_rows) - 1 for layer_rows in members.values())
-        if len(rows) - hidden_rows <= max_rows:
+        if len(rows) - hidden_rows <= MAX_ROWS:
             break
         depth -= 1
         members = find_layer_members(snapshot, depth)
@@ -133,7 +133,7 @@ def _build_layer_row(
     elif len(operations) <= MAX_LISTED_OPERATIONS:
         label = ", ".join(format_row_title({**row, "name": None}) for row in operations)
     else:
-        label = translate("{n} rows", n=len(operations))
+        label = translate("{n} rows", n=len(member_rows))
     return {
         **last_row,
         "op": LAYER_OPERATION,

@@ -1,5 +1,6 @@
 """A layer as one node: what is folded, what stays in sight, and that no number changes."""
 
+import importlib.util
 import re
 
 import numpy as np
@@ -140,6 +141,26 @@ def test_with_too_many_layers_each_block_is_one_node():
     assert all(node.row for node in few.figure.nodes)
     # Two blocks remain at each end.
     assert ">8 × (7 rows)</text>" in many.svg and ">56 rows</text>" in many.svg
+
+
+def test_a_block_counts_its_weights_as_the_rows_between_the_ends_do():
+    recording = Recording("by hand")
+    h = recording.add_leaf([1.0, 2.0], name="x")
+    for block in range(12):
+        for layer in ("in", "mid", "more", "out"):
+            name = f"blocks.{block}.{layer}"
+            weight = recording.add_leaf([1.0, 1.0], name=f"{name}.weight", kind="variable")
+            scope = ("Net", f"blocks.{block}", name)
+            h = recording.add_operation("multiply", [h, weight], [1.0, 2.0], label="×", scope=scope)
+            h = recording.add_operation("sin", [h], [0.8, 0.9], label="sin", scope=scope)
+    recording.close()
+    picture = Picture(recording.snapshot(), 85, True)
+    assert {row["label"] for row in picture.figure.snapshot["rows"][1:]} == {"12 rows"}
+    assert ">96 rows</text>" in picture.svg and ">8 × (12 rows)</text>" in picture.svg
+    assert ">⟨12⟩</text>" in picture.svg and "…" not in re.sub(">…<", "", picture.svg)  # No name is cut.
+    if importlib.util.find_spec("graphviz"):
+        source = recording.graph().source
+        assert source.count("<b>blocks.") == 12
 
 
 @pytest.mark.browser
