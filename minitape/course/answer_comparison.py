@@ -303,7 +303,7 @@ def describe_kind(value: Answer) -> str:
         return template.format(count=len(value))
     if isinstance(value, np.ndarray) and value.shape:
         return (
-            say("an array of True and False values")
+            say("an array of {sizes} True and False values", sizes=say(" by ").join(map(str, value.shape)))
             if value.dtype.kind == "b"
             else _describe_array_of_shape(value.shape)
         )

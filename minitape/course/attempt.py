@@ -130,7 +130,7 @@ class Attempt:
                     )
                 )
             if run.error and other_run.error:
-                if runs_like_learner and type(run.error) is not type(other_run.error):
+                if runs_like_learner and repr(run.error) != repr(other_run.error):
                     return False
             elif run.error or other_run.error or not self.is_same_result(run.value, other_run.value):
                 return False

@@ -86,7 +86,14 @@ def slopes(f, values):
         y = tf.constant(np.mean(results.numpy()))
     return tape.gradient(y, x)
 """,
-            mistakes=[Mistake(raise_error, named="y is a plain number", where=r"np\.mean", error="_id")],
+            mistakes=[
+                Mistake(
+                    raise_error,
+                    named="y is a plain number",
+                    where=r"(?s)\b(\w+) = np\.mean\(.*gradient\(\1\b|gradient\(np\.mean",
+                    error="_id",
+                )
+            ],
         ),
         Exercise("08.4", expect=[None, 0.0, None, 0.0]),
         Exercise("08.5", expect=[5, 6, 7], view=sort_distinct_parts),

@@ -21,6 +21,7 @@ FALLS = Polynomial(1, -2)
 FLAT = Polynomial(0, 0, 1)
 REWRITTEN_LOOP = r"(?m)^ *(while |for .* in tf\.range\()"
 """A loop that TensorFlow rewrites and records once, so it is as right as `tf.while_loop`."""
+UNPACKED_COUNTER = r", *\w+ *= *tf\.while_loop"
 
 
 def _compute_repeated_slope(f: Polynomial, value: float, times: int) -> float:
@@ -58,20 +59,22 @@ def _find_tracing_hint(answer: Function, observed_runs: ObservedRuns) -> str:
         sum(question.sweep_count for question in run.questions if question.is_answered) < 2 for run in observed_runs
     ):
         return "penalty outside the loss"
+    if not _find_repeated_run_hint(answer, observed_runs):
+        return ""
     loops = list_nodes(ast.parse(find_function_source(answer)), ast.For)
-    if any(list_nodes(loop, ast.FunctionDef, ast.Lambda) for loop in loops):
-        return "traced in the loop"
-    return _find_repeated_run_hint(answer, observed_runs) and "traced for each number"
+    is_traced_in_loop = any(list_nodes(loop, ast.FunctionDef, ast.Lambda) for loop in loops)
+    return "traced in the loop" if is_traced_in_loop else "traced for each number"
 
 
 def _find_unrolled_loop_hint(answer: Function, observed_runs: ObservedRuns) -> str:
     """Say what is wrong with a program that was unrolled while it was traced."""
-    if re.search(REWRITTEN_LOOP, find_function_source(answer)):
+    source = find_function_source(answer)
+    if re.search(REWRITTEN_LOOP, source):
         return ""
     function_counts = [question.operations.count("function") for run in observed_runs for question in run.questions]
     if len({*function_counts}) > 1:
         return "Python loops over traces"
-    if 2 in function_counts:
+    if 2 in function_counts and not re.search(UNPACKED_COUNTER, source):
         return "counter in the target"
     if any(len(run.calls) > 2 for run in observed_runs):
         return "unrolled loop"
@@ -108,7 +111,7 @@ def two_slopes(f, value):
                     Mistake(_compute_unpenalized_slopes, named=name, where=where)
                     for name, where in {
                         "variable made in the loop": (
-                            r"for penalty in .*Variable|(?s:for .*\n +\w+ = tf\.Variable\((?!value))"
+                            r"(?s)\A(?=.*def loss\(\w+\)).*for [^\n]*(Variable|\n +\w+ = tf\.Variable\((?!value))"
                         ),
                         "variable hidden by the loop": (
                             r"(?s)\bpenalty *= *tf\.Variable.*for penalty in (?!.*\.assign\()"
@@ -116,9 +119,9 @@ def two_slopes(f, value):
                         # The lines of loss end at the first line that is indented like its def.
                         "argument not used": r"(?s)def loss\(\w+, *(\w+)\):\n(?:(?!\b\1\b).)*?\n    \w",
                         "tensor kept in the recording": (
-                            r"(?s)def loss\(\w+\):.*tf\.(constant|convert_to_tensor|cast)\("
+                            r"(?s)def loss\(\w+\):\n(?:(?!\n    \w).)*tf\.(constant|convert_to_tensor|cast)\(penalty"
                         ),
-                        "penalty not passed": r"def loss\(\w+, *\w+ *=",
+                        "penalty not passed": r"(?s)\A(?!.*= *loss\(\w+,).*def loss\(\w+, *\w+ *=",
                         "assigned too late": r"(?s)= *loss\(.*\.assign\(",
                         "penalty kept in the recording": (
                             r"(?s)\A(?!.*penalty *= *tf\.Variable).*(def loss\(\w+\)|lambda \w+:).*\+ *penalty *\*"
@@ -136,8 +139,12 @@ def two_slopes(f, value):
             also=_find_unrolled_loop_hint,
             mistakes=[
                 Mistake(
-                    raise_error, named="tensor in range", where=r"(?m)^ *for .*(in (range\((int\()?)?times\b|\.numpy\()"
-                )
+                    raise_error,
+                    named="tensor in range",
+                    where=r"(?m)^ *for .*(in (range\((int\()?)?times\b|\.numpy\()",
+                    error="Python asked for|iterate over|as an integer",
+                ),
+                Mistake(raise_error, named="two kinds of numbers", error="was expected to be a"),
             ],
         ),
         Exercise("10.5", expect={"A": 1, "B": 2, "C": 3, "D": 2}),

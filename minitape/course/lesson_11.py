@@ -18,7 +18,7 @@ RULES = "custom_gradient", "function"  # A tf.function may contain the rule.
 RULE_MISTAKES = [
     Mistake(raise_error, named="grad called", where=r", *grad\(", error="not callable"),
     Mistake(raise_error, named="no rule returned", where=r"(?m)return tf\.(identity|sign)\(x\)$", error="iterate over"),
-    Mistake(raise_error, named="no decorator", where=r"(?s)\A(?!.*custom_gradient)", error="tensor|tape"),
+    Mistake(raise_error, named="no decorator", where=r"(?s)\A(?!.*custom_gradient).*, grad\b", error="tensor|tape"),
 ]
 
 

@@ -91,20 +91,21 @@ def _find_diagnosis_hint(diagnosis: Answer, bed: int, patient: Patient) -> str:
         sentences.append(_say_from_this_lesson("worse curve", **accuracies))
     elif claimed_pairs < right_pairs:
         sentences.append(_say_from_this_lesson("more diseases"))
-    for disease, line in sorted(claimed_pairs - right_pairs, key=str)[:1]:
+    for disease, line in sorted(claimed_pairs - right_pairs, key=str)[:2]:
         bracket_number = _find_bracket_number(line, patient.program)
         if disease in dict(good_pairs):
             sentence = _say_from_this_lesson("disease too many", part=_format_disease(disease, line))
         elif disease not in DISEASES:
             sentence = _say_from_this_lesson("unknown disease", word=repr(disease))
         elif (patient.equivalents.get((disease, bracket_number), (disease, bracket_number))) in right_pairs:
-            sentence = _say_from_this_lesson("number in brackets", line=line, number=bracket_number)
+            sentence = _say_from_this_lesson("number in brackets", disease=disease, line=line, number=bracket_number)
         elif disease in {other_disease for other_disease, _ in [*right_pairs, *patient.equivalents]}:
-            sentence = _say_from_this_lesson("other line" if isinstance(line, Real) else "line without number")
+            name = "other line" if isinstance(line, Real) else "line without number"
+            sentence = _say_from_this_lesson(name, disease=disease, line=line)
         else:
             sentence = _describe_counterevidence(disease, case)
-            if line in {right_line for _, right_line in right_pairs}:
-                sentence = join_sentences(_say_from_this_lesson("line is right"), sentence)
+            if line in {right_line for _, right_line in right_pairs - claimed_pairs}:
+                sentence = join_sentences(_say_from_this_lesson("line is right", line=line), sentence)
         sentences.append(sentence)
     return join_sentences(*sentences)
 
@@ -223,16 +224,18 @@ SIGNS = np.resize([1.0, -1.0], 40)
 ASKED_SIGNS = {len(signs): signs for signs in map(np.array, ([1.0, -1.0] * 6, [1.0] * 6 + [-1.0], [1.0]))}
 UNITS = ([5.0, 800.0], [44.0, 4200.0]), ([0.2, 28.0], [1.7, 148.0]), ([5.0, 800.0], [44.0, 4200.0])
 NUMBERS = Exercise("13.1", expect=65)
+EACH_BIRD = r"(mean|std|var|ptp|min|max|sum|norm)\([^()]*axis *= *-?1"
+"""A call that computes a number for each bird instead of one for each column."""
 
 
-def _build_table_mistake(name: str, is_made: Program) -> Mistake:
-    """Build a mistake that shows in what the network learned from and was asked about."""
+def _build_table_mistake(name: str, is_made: Program, where: str = r"learn\(") -> Mistake:
+    """Build a mistake that shows in what the network learned from and was asked about, or in the program's text."""
 
     def find_answers(learn: Program, seen: np.ndarray, labels: np.ndarray, birds: np.ndarray) -> np.ndarray | None:
         numbers, asked, scores = _tables[len(birds)]
         return scores > 0.0 if is_made(seen, numbers, birds, asked) else None
 
-    return Mistake(find_answers, named=name, where=r"learn\(", error="^NoneType")
+    return Mistake(find_answers, named=name, where=where, error="^NoneType")
 
 
 def _find_uneven_change_hint(answer: Program, observed_runs: ObservedRuns) -> str:
@@ -260,6 +263,7 @@ STANDARDIZE = Exercise(
     ],
     order=0,
     mistakes=[
+        _build_table_mistake("each bird by itself", lambda *tables: True, EACH_BIRD),
         _build_table_mistake("all numbers positive", lambda seen, numbers, birds, asked: np.min(numbers) > 0.0),
         _build_table_mistake(
             "birds keep raw numbers", lambda seen, numbers, birds, asked: np.array_equal(birds, asked)
@@ -275,13 +279,8 @@ STANDARDIZE = Exercise(
             "column hardly heard",
             lambda seen, numbers, birds, asked: np.min(np.ptp(numbers, axis=0)) < 0.1 * np.max(np.ptp(numbers, axis=0)),
         ),
-        Mistake(raise_error, named="one number for each bird", where=r"axis *= *-?1", error="broadcast"),
+        Mistake(raise_error, named="one number for each bird", where=EACH_BIRD, error="broadcast"),
         Mistake(raise_error, named="other labels", error="^ValueError.*(labels|标签)"),
-        Mistake(
-            lambda learn, seen, labels, birds: [False] * len(birds),
-            named="border above 0",
-            where=r">=? *\d*\.?\d*[1-9]",
-        ),
     ],
     also=_find_uneven_change_hint,
     start="""

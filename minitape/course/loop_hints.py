@@ -15,9 +15,12 @@ from .unknown_functions import Polynomial
 
 # Formulas of what learners often do instead of the right thing, each with its hint.
 STEP_COUNTS = {
-    "n+1": "You take one step too many.",
-    "n-1": "You take one step too few.",
-    "1": ("You take one step, however many steps we ask for. Which lines should be repeated?"),
+    "n+1": "This is the result of one step too many.",
+    "n-1": "This is the result of one step too few.",
+    "1": (
+        "This is the result of a single step. Which lines are repeated, and does each step begin where the one before "
+        "ended?"
+    ),
 }
 RATES = {
     "-n": "Your steps go uphill. Is there a plus where a minus should be?",

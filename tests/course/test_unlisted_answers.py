@@ -187,7 +187,7 @@ def two_slopes(f, value):
         y = loss(x)
     g = tape.gradient(y, x)
     return [g, g + 5.0]
-#@ 10.2 | doesn't come from the recording
+#@ 10.2 | with the penalty inside loss
 def two_slopes(f, value):
     @tf.function
     def loss(x):
@@ -284,7 +284,7 @@ TOLD = [
     ("06.3", solved("06.3", "stop_gradient(b)", "stop_gradient(a)"), "once through tf.stop_gradient."),
     ("10.2", solved("10.2", "return f(x)", "global value; return f(x)").replace("penalty * x", "value"),
      "'value' is a name inside your function"),
-    ("10.4", solved("10.4", "k + 1", "k"), "The loop never ends by itself, so check stopped it."),
+    ("10.4", solved("10.4", "k + 1", "k"), "as after a loop that doesn't end by itself"),
     ("10.4", solved("10.4", "f(y)", "f(x)"), "This is the slope of f(x), whatever times is."),
     ("10.4", solved("10.4", "k, y = tf.while_loop", "tf.while_loop"), (
         "The slope is 1, the slope of x itself."
