@@ -195,6 +195,7 @@ def test_a_packed_recording_reads_as_the_plain_one(rows, packs, span):
         assert plain.read_integer_cells(row) == packed.read_integer_cells(row) and plain.get_call(
             row
         ) is packed.get_call(row)
+        assert read_bits(plain[row]) == read_bits(packed[row])
         assert read_bits(plain.get_value_or_spec(row)) == read_bits(
             packed.get_value_or_spec(row)
         ) and plain.get_shape_and_dtype(row) == packed.get_shape_and_dtype(row)

@@ -86,7 +86,9 @@ class RowTable:
         """
         return self.rows[WIDTH * row + VALUE_COLUMN]
 
-    __getitem__ = get_value_or_spec  # The recording can be read like a list of values.
+    def __getitem__(self, row: int) -> Array:
+        """Return the value or spec of a row, as if the recording were a list of values."""
+        return self.get_value_or_spec(row)
 
     def store_value(self, row: int, value: Array) -> None:
         """Replace the value of a row.
