@@ -244,21 +244,18 @@ def find_error_hint(error: BaseException) -> str:
 def _find_argument_count_hint(error: TypeError) -> str:
     """Find what to say about a call with too few or too many arguments, made by the program or by `check`."""
     message = str(error)
-    is_raised_by_program = error.__traceback__ is not None and error.__traceback__.tb_next is not None
-    if re.search(r"\(\) missing|missing a required argument", message):
+    is_missing = re.search(r"\(\) missing|missing a required argument", message)
+    if not (is_missing or re.search(r"takes .*positional arguments? but|too many positional", message)):
+        return ""
+    if error.__traceback__ is None or error.__traceback__.tb_next is None:
+        return say(
+            "Your function takes another number of arguments than it's called with. Change its first line back to the "
+            "original."
+        )
+    if is_missing:
         missing_arguments = ", ".join(re.findall(r"'(\w+)'", message.partition("Received")[0]))
-        if is_raised_by_program:
-            return say("One of your calls is missing the argument {lacks}.", lacks=missing_arguments)
-        return say(
-            "Your function is called with fewer arguments than it takes. Change its first line back to the original."
-        )
-    if re.search(r"takes .*positional arguments? but|too many positional", message):
-        if is_raised_by_program:
-            return say("A function is called with more arguments than it takes.")
-        return say(
-            "Your function is called with more arguments than it takes. Change its first line back to the original."
-        )
-    return ""
+        return say("A call is missing the argument {lacks}.", lacks=missing_arguments)
+    return say("A function is called with more arguments than it takes.")
 
 
 def _find_first_group(pattern: str, message: str) -> str:

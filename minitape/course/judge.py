@@ -69,6 +69,7 @@ from .trials import (
 )
 from .value_hints import find_number_meaning_hint
 
+TAPE_LESSON = "12"  # The lesson in which learners build a tape.
 ROUNDING_ERROR = 1e-5  # The rounding error that a right answer in float32 may have.
 
 
@@ -129,7 +130,7 @@ def _judge_class(exercise: Exercise, answer: Answer) -> Verdict:
     ):
         return Verdict(None)
     method = next((member for member in vars(answer).values() if inspect.isfunction(member)), answer)
-    earlier_hint = _describe_earlier_trial_failure(exercise, answer, method)
+    earlier_hint = _describe_earlier_trial_failure(exercise, answer)
     if last_outcome.has_passed:
         return Verdict(not earlier_hint, trial_lines, earlier_hint, logged_as=earlier_hint, further_hints=())
     typo_hint = find_name_error_hint(last_outcome.error, method) if last_outcome.error else ""
@@ -152,12 +153,13 @@ def _judge_class(exercise: Exercise, answer: Answer) -> Verdict:
     )
 
 
-def _describe_earlier_trial_failure(exercise: Exercise, learner_class: Answer, method: Program) -> str:
+def _describe_earlier_trial_failure(exercise: Exercise, learner_class: Answer) -> str:
     """Describe the first earlier exercise for which the class fails a test, or return "" if it fails none."""
-    for earlier in collect_exercises(exercise.lesson).values():
+    # A tape that was written in its lesson may be handed in again in a later one.
+    for earlier in (collect_exercises(TAPE_LESSON) | collect_exercises(exercise.lesson)).values():
         failed_outcome = (
             run_trials_until_failure(earlier.expect, learner_class, earlier.trials)[-1]
-            if earlier.trials and earlier.name < exercise.name
+            if earlier.trials and earlier.expect == exercise.expect and earlier.name < exercise.name
             else None
         )
         if failed_outcome is not None and not failed_outcome.has_passed:
@@ -168,7 +170,7 @@ def _describe_earlier_trial_failure(exercise: Exercise, learner_class: Answer, m
                 value=failed_outcome.describe_result(),
                 expected=format_answer(failed_outcome.trial.expect),
             )
-            return join_sentences(sentence, _find_trial_error_hint(failed_outcome, method))
+            return join_sentences(sentence, say(failed_outcome.find_hint(0), earlier.lesson))
     return ""
 
 
@@ -404,11 +406,11 @@ def _list_further_hints(attempt: Attempt, hint: str, playback: Playback | None) 
         own_line = difference.own_lines[0].strip()
         is_told = hint and own_line in f"{hint} {playback and playback.text}"
         if not is_told and _is_right_with_line_of_solution(attempt, own_line, difference):
-            line_question = say("Look again at your line {line}. What should this line do?", line=own_line)
+            line_question = say("The rest is right, so look again at your line {line}.", line=own_line)
             if hint:
                 pointer = line_question
             else:
-                question = line_question
+                question = join_sentences(line_question, question)
     return [
         "" if hint else question,
         pointer,

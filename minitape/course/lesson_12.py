@@ -21,6 +21,7 @@ x, y    | x * y     | (g * y / 2, g * x / 2)      | (2.0, 3.0)       | wrong
 x, y    | x * y     | (-g * y, -g * x)            | (2.0, 3.0)       | wrong
 x, y    | x * y     | (0 * g, 0 * g)              | (2.0, 3.0)       | wrong
 x, y    | x * y     | (g * z, g * z)              | (2.0, 3.0)       | wrong
+x, y    | x * y     | (g * x, g * y)              | (2.0, 3.0)       | wrong
 x, y    | x * y     | (y / g, x / g)              | (2.0, 3.0)       | wrong
 x, y    | x * y     | (g * (x + y), g * (x + y))  | (2.0, 3.0)       | wrong
 x, y    | x * y     | (y, x)                      | (2.0, 3.0)       | wrong
@@ -45,8 +46,9 @@ RIGHT_RULES = [(rule, eval(inputs)) for *_, rule, inputs, verdict in ROWS_OF_RUL
 MISFIT_PRODUCTS = {  # Products whose shapes do not fit, with the patterns of their texts
     "g @ w": r"\bg *@ *w\b(?!\.)",
     "x @ g": r"\bx *@ *g\b(?!\.)",
-    "w.T @ g": r"\bw\.T *@ *g\b(?!\.)",
+    "w.T @ g": r"\bw(\.T)? *@ *g\b(?!\.)",
     "g @ x.T": r"\bg *@ *x\b",
+    "g transposed": r"\bx(\.T)? *@ *g\.T|\bw\.T *@ *g\.T|\bg\.T *@ *(w|x\.T)",
     "shapes of a product": "",
 }
 

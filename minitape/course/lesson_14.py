@@ -91,7 +91,7 @@ def _require_reading_network(parameters: Answer) -> str:
     """Return GOOD_READER, or raise ValueError unless a network reads enough digits that it has never seen."""
     if any(type(one).__name__ == "Number" for one in parameters):
         raise ValueError(say_from_lesson("14", "numbers of a tape"))
-    w1, *_, b2 = arrays = convert_and_check_parameters(parameters)
+    w1, b1, _, b2 = arrays = convert_and_check_parameters(parameters)
     trained, new = (
         round(100 * np.mean(read_digits(arrays, images) == digits))
         for images, digits in map(load_digits, ("training", "exam"))
@@ -100,15 +100,19 @@ def _require_reading_network(parameters: Answer) -> str:
         return GOOD_READER
     reasons = {
         "zero weights": not w1.any(),
-        "start values": not b2.any(),
+        "start values": not (b1.any() and b2.any()),
         "saturated": abs(w1).mean() > 1.0,
+        "gradients": abs(w1).mean() < 0.01,
+        "same reading": not read_digits(arrays, load_digits("exam")[0]).std(),
+        "slow": abs(b2).max() < 0.01,
+        "few units": len(b1) < 4,
         "wrong way": new < WORSE_THAN_GUESSING,
         "guesses": new < NO_BETTER_THAN_GUESSING,
         "learned by heart": trained >= LEARNED_BY_HEART,
         "still learning": True,
     }
     reason = next(reason for reason, applies in reasons.items() if applies)
-    raise ValueError(say_from_lesson("14", reason, new=new, trained=trained))
+    raise ValueError(say_from_lesson("14", reason, new=new, trained=trained, units=len(b1)))
 
 
 def _require_full_pad(pad: Answer) -> str:
@@ -143,7 +147,8 @@ EXERCISES = complete_exercises(
                     named="no variable",
                     where=r"(?s)\A(?!.*tf\.Variable\(w1\)).*x @ w1",
                     error="values that a tape can follow",
-                )
+                ),
+                Mistake(raise_error, named="question about w2", where=r"gradient\(.*\bw2\b", error="'_id'"),
             ],
             start="""
 def slope(bend, w1, w2, x, t):

@@ -28,10 +28,10 @@ RATES = {
 }
 RATES |= dict.fromkeys("0.5 0.4 0.3 0.25 0.2 0.1 0.05 0.025 0.02 0.01 0.001".split(), RATES["1.0"])
 LIST_PARTS = {
-    "n[:-1]": "Your result leaves out the last item of {name}.",
-    "n[1:]": "Your result leaves out the first item of {name}.",
+    "n[:-1]": "You get this result if you leave out the last item of {name}.",
+    "n[1:]": "You get this result if you leave out the first item of {name}.",
     "[*range(len(n))]": (
-        "Your result uses the positions 0, 1, 2 ... in {name} instead of the values at these positions."
+        "You get this result if you use the positions 0, 1, 2 ... in {name} instead of the values at these positions."
     ),
 }
 DERIVATIVES = {

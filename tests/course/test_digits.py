@@ -131,7 +131,7 @@ def test_a_training_hears_what_its_network_does():
         "shapes": count_try_and_build_feedback("14.12", [1.0, 2.0]),
         "right": count_try_and_build_feedback("14.12", load_trained_network()),
     }
-    assert "no step has changed it" in said["guesses"]
+    assert "as if no step had changed it" in said["guesses"]
     assert "if the loss still falls, give it more steps" in said["unfinished"]
     assert "the parameters contain NaN" in said["overflowed"]
     assert "(144, n), (n,), (n, 10) and (10,)" in said["shapes"]

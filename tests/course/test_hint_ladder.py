@@ -39,7 +39,7 @@ def test_the_second_rung_names_a_line_that_the_first_reply_did_not_name():
         own_line = next(line.strip() for line in program.split("\n") if wrong in line)
         first_reply = check_program(name, program)
         assert own_line not in first_reply
-        assert read_hints(name, program, 1) == [f"Look again at your line {own_line}. What should this line do?"]
+        assert read_hints(name, program, 1) == [f"The rest is right, so look again at your line {own_line}."]
 
 
 @pytest.mark.parametrize("name", ["08.3", "09.2", "10.2"])
@@ -117,7 +117,7 @@ def test_a_hint_that_names_the_line_of_a_cell_is_the_same_in_its_next_run():
     assert "Hint: outer: x is a tensor that the tape does not watch" in first_reply
     assert "the solution's tape recorded x × x = 1.0, but your tape did not." in first_reply
     question, line = read_hints("01.4", program, 2)
-    assert question == "Look again at your line pass. What should this line do?"
+    assert question == "The rest is right, so look again at your line pass."
     assert line.endswith("  - pass\n  + outer.watch(x)")
 
 

@@ -178,7 +178,7 @@ PROGRAMS += [  # of a fourth reading: an edit is told that the program shows, an
      .replace("in sources]", "in sources]))"),
      "right, but they are not in a list"),
     ("12.8", solved("12.8", "(g @ w.T,", "(-g @ w.T,"),
-     "Only the first part of the result is off."),
+     "the one for x has the wrong sign."),
     ("appendix.2", IN_PLACE + "return x * (x > 0)", "makes it 1 and 0."),
     ("appendix.2", IN_PLACE + "x[x < 0] = 0\n    return x", "cannot be changed in place"),
 ]  # fmt: skip

@@ -137,7 +137,7 @@ WRONG_PROGRAMS = [
     ("01.2", DERIVATIVE.replace("gradient(y, x)", "gradient(y, value)"), "such as a plain number"),
     ("01.2", DERIVATIVE.replace("        y = f(x)", "    y = f(x)"), "ran after the tape's with block had ended"),
     ("01.2", DERIVATIVE.replace("        tape.watch(x)\n", ""), "x is a tensor that the tape does not watch"),
-    ("01.2", DERIVATIVE.replace("y, x)", "y)"), "One of your calls is missing the argument sources."),
+    ("01.2", DERIVATIVE.replace("y, x)", "y)"), "A call is missing the argument sources."),
     ("01.2", DERIVATIVE.replace("f(x)", "f(x + 1.0)"), "Up to your line y = f(x + 1.0), both"),
     ("01.2", DERIVATIVE.replace("return tape.gradient(y, x)", "return tape"), (
         "your answer is an object of type GradientTape"
@@ -149,7 +149,7 @@ WRONG_PROGRAMS = [
     ("01.5", solved("01.5", "range(steps)", "range(steps - 1)"), "one step too few"),
     ("01.5", SOLUTIONS["01.5"].replace("0.1 *", "0.2 *"), "the learning rate 0.2."),
     ("01.5", SOLUTIONS["01.5"].replace("gradient(y, x)", "gradient(y)"),
-     "One of your calls is missing the argument sources."),
+     "A call is missing the argument sources."),
     ("03.2", solved("03.2", "return w", "return w.numpy()"), "it's a plain number"),
     ("06.3", SOLUTIONS["06.3"].replace("tf.stop_gradient", "stop_gradient"), "The name belongs to tf"),
     ("06.3", SOLUTIONS["06.3"].replace("tf.stop_gradient", "tape.stop_gradient"), "This name belongs to tf"),
