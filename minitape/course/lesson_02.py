@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from contextlib import suppress
 
-from .exercise import Answer, Case, Exercise, Mistake, complete_exercises, raise_error
+from .exercise import Answer, Case, Exercise, Mistake, complete_exercises, raise_error, say_from_lesson
 
 INPUTS = {1: [0, 0], 2: [1, 0], 3: [2, 1]}  # The inputs of each row in exercise 1.
 
@@ -60,6 +60,14 @@ def _run_forwards(rows: Sequence[Case], values: Sequence[float], start: int) -> 
     return [0.0] * start + [sweep(rows[:end], values)[start] for end in range(start + 1, len(rows) + 1)]
 
 
+def _find_first_wrong_row(numbers: list[float], rows: Sequence[Case], values: Sequence[float], *start: int) -> str:
+    """Name the first wrong row on the way of a sweep or, from a start, of a run forwards."""
+    rights = _run_forwards(rows, values, *start) if start else sweep(rows, values)
+    wrong_rows = [row for row, right in enumerate(rights) if numbers[row] != right]
+    row = wrong_rows[0 if start else -1]
+    return say_from_lesson("02", "wrong row", row=row, number=numbers[row])
+
+
 def _sort_inputs(inputs: Answer) -> Answer:
     """Sort the inputs of each row as the lesson writes them: a sum and a product are the same in either order."""
     if isinstance(inputs, (list, tuple)):
@@ -102,13 +110,15 @@ with tf.GradientTape(persistent=True) as tape:
             cases=LISTS,
             order=0,
             mistakes=[LEAF_NOT_LEFT_OUT],
+            of_wrong=_find_first_wrong_row,
         ),
         Exercise(
             "02.6",
             expect=_run_forwards,
-            cases=[*((*case, start) for start, case in enumerate(LISTS[:3])), GROWING_SUM],
+            cases=[*((*case, start) for start, case in enumerate(LISTS[:3])), GROWING_SUM, (*LISTS[1], 0)],
             order=0,
             mistakes=[LEAF_NOT_LEFT_OUT],
+            of_wrong=_find_first_wrong_row,
         ),
     ),
 )

@@ -34,6 +34,10 @@ def _find_best_start(f: Polynomial, start: float, steps: int, rate: float) -> fl
     return min(starts, key=f._compute)
 
 
+def _return_start(f: Polynomial, start: float, *others: float) -> float:
+    return start
+
+
 def _run_careful_descent(f: Polynomial, start: float, steps: int, rate: float) -> float:
     """Return where steps down the slope of `f` lead if each bad one is taken back, and halves the rate."""
     for _ in range(steps):
@@ -51,12 +55,10 @@ def _find_unchanged_variable_hint(answer: Program, observed_runs: ObservedRuns) 
 
 def _find_variable_use_hint(answer: Program, observed_runs: ObservedRuns) -> str:
     """Say that no variable was changed, or that one changes in 0 steps, or return "" if neither is true."""
-    if not all(run.assign_count for run in observed_runs):
-        return "no variable changed"
     with suppress(Exception):  # The function may not work for 0 steps.
         if float(answer(BOWL, 3.0, 0)) != 3.0:
             return "changed by zero steps"
-    return ""
+    return "" if all(run.assign_count for run in observed_runs) else "no variable changed"
 
 
 def _compute_running_average(numbers: list[float], rate: float, start: float | None = None) -> list[float]:
@@ -98,6 +100,11 @@ EXERCISES = complete_exercises(
                 (BOWL, 3.0, 3, 1.25),
                 (BOWL, -2.0, 4, 0.25),
                 (VALLEYS, -2.0, 6, 0.5),
+            ],
+            mistakes=[
+                Mistake(_return_start, named="start kept", where=r"best\b[^=\n]*=[^\n]*\bstart\b"),
+                Mistake(_return_start, named="start is best", where=r"assign_add\(rate|\+ *rate"),
+                Mistake(_return_start, named="start each time", where=r"\brate \*|\* rate\b"),
             ],
         ),
         Exercise(

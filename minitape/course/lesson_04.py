@@ -101,8 +101,12 @@ with tf.GradientTape(persistent=True) as tape:
             expect=lambda f, a, b: [None, f.compute_derivatives(a, b)[1]],
             cases=[(F, 2.0, 5.0), (G, -3.0, 1.0), (G, 0.5, 4.0)],
             mistakes=[
-                Mistake(lambda f, a, b: [None, None], named="read too early", where=r"watch\(b\)[^#]*f\(a, start\)"),
-                Mistake(lambda f, a, b: [*f.compute_derivatives(a, b)], named="a in watch", where=r"watch\(\W*a\b"),
+                Mistake(
+                    lambda f, a, b: [None, None],
+                    named="read too early",
+                    where=r"start = [^#]*watch\(b\)[^#]*f\(a, start\)",
+                ),
+                Mistake(lambda f, a, b: [*f.compute_derivatives(a, b)], named="a in watch", where=r"watch\([^)]*\ba\b"),
             ],
             also=_find_hint_if_a_was_watched,
             start="""

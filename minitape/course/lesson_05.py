@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from functools import partial
 
 import numpy as np
 
@@ -47,15 +46,13 @@ def _replace_error_names(answers: Answer) -> Answer:
     return {key: "error" if is_error[key] else answer for key, answer in answers.items()}
 
 
-def _run_descent(
-    f: UnknownFunction, starts: Sequence[float], steps: int, rate: float, by_turns: bool = False
-) -> list[float]:
-    """Return where steps down the slopes of `f` lead. With `by_turns`, each number's step sees the steps before it."""
+def _run_descent(f: UnknownFunction, starts: Sequence[float], steps: int, rate: float) -> list[float]:
+    """Return where steps down the slopes of `f` lead."""
     numbers = list(starts)
     for _ in range(steps):
         slopes = f.compute_derivatives(*numbers)
         for place in range(len(numbers)):
-            numbers[place] -= rate * (f.compute_derivatives(*numbers) if by_turns else slopes)[place]
+            numbers[place] -= rate * slopes[place]
     return numbers
 
 
@@ -117,12 +114,6 @@ def fit(loss_of, starts, steps, rate):
             view=_read_variables,
             also=_find_missing_variable_hint,
             mistakes=[
-                Mistake(partial(_run_descent, by_turns=True), named="second gradient too late"),
-                Mistake(
-                    lambda f, starts, steps, rate: list(starts),
-                    named="name rebound",
-                    where=r"for (\w+).*\n *\1 *(-=|= *\1 *-)",
-                ),
                 Mistake(
                     raise_error,
                     named="list not unpacked",

@@ -1,7 +1,7 @@
 """The answers of lesson 06, stopping gradients."""
 
 from .call_log import ObservedRuns
-from .exercise import Answer, Exercise, Mistake, complete_exercises
+from .exercise import Answer, Exercise, complete_exercises
 from .unknown_functions import Polynomial, compile_unknown_function
 
 SQUARE = compile_unknown_function("(a - b) ** 2", "[2 * (a - b), -2 * (a - b)]")
@@ -101,13 +101,6 @@ def value_and_gradient(rest, value):
 """,
             also=_find_extra_computation_hint,
             tries_before_tape=3,
-            mistakes=[
-                Mistake(
-                    lambda rest, value: [float(round(value)), None],
-                    named="round stopped",
-                    where=r"stop_gradient\(\s*tf\.round\(x\)\s*\)",
-                )
-            ],
         ),
         Exercise(
             "06.5",

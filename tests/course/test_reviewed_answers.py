@@ -12,7 +12,7 @@ from minitape.engine.record import log_warnings
 
 VALUES = [  # an exercise, an answer, what it hears, and what it must not hear
     ("02.2", {"x": 44.0, "u": 10.0, "v": 4.0, "y": 0.0}, "y: it's the target, and starts with 1.", "x: it"),
-    ("02.2", {"x": 34.0, "u": 10.0, "v": 5.0, "y": 1.0}, "x: are y, v and u right?", "y: it"),
+    ("02.2", {"x": 34.0, "u": 10.0, "v": 5.0, "y": 1.0}, "x: once y, v and u are right,", "y: it"),
     ("01.3", [9.0, 10.0, 27.0], "27 is y itself, and", "counts"),
     ("01.1", 12.006, "very close. Did you measure", "too large"),
     ("01.3", [None, 9.0, 9.0], "B: 9 is x * x itself", "half"),
@@ -118,7 +118,7 @@ PROGRAMS = [
         "The last adjoint is the value of the result",
     ),
     ("02.5", solved("02.5", "range(len(rows))", "range(1, len(rows) + 1)"), "Positions are counted from 0"),
-    ("02.5", solved("02.5", '"multiply"', '"mul"'), "No product sends anything. The rows say"),
+    ("02.5", solved("02.5", '"multiply"', '"mul"'), "No product sends anything here."),
     ("02.5", solved("02.5", "operation, *inputs =", "operation, *inputs, _ ="), "not yet"),
     ("05.5", solved("05.5", "step * ", ""), "moves by 1"),
     ("05.5", solved("05.5", "tf.sign(tape.gradient(loss, x))", "1.0"), "All numbers move up"),
@@ -127,7 +127,7 @@ PROGRAMS = [
     (
         "06.4",
         solved("06.4", "x + tf.stop_gradient(tf.round(x) - x)", "x + tf.round(x) - x"),
-        "the two x cancel as well",
+        "The value is right, but the gradient is 0.",
     ),
 ]
 PROGRAMS += [  # of a third reading: a wrong way that was accepted, and causes that were guessed

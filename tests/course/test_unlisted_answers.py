@@ -255,7 +255,7 @@ TOLD = [
     ("08.6", solved("08.6", "[y, tape.gradient(y, x)]", "tape.gradient(y, x)"), "returns only one part"),
     ("02.6", solved("02.6", "return speeds", "return speeds[-1]"), "your answer is a number, not a list of length 3"),
     ("01.2", solved("01.2", "tape.gradient(y, x)", "tape.gradient(y, x) * x"), "largest difference: 9.0"),
-    ("07.1", solved("07.1", "y + slope", "y - slope"), "if you use a minus instead of a plus"),
+    ("07.1", solved("07.1", "y + slope", "y - slope"), "the gradient of y - slope * slope"),
     ("11.6", solved("11.6", "upstream, 0.0", "upstream, 1.0"), "sign(x) sends 1.0"),
     ("05.4", solved("05.4", "rate * ", "0.1 * "), "You never use 'rate'."),
     ("09.5", solved("09.5", "return best", "return tape.gradient(loss, w)"), "not yet"),
