@@ -10,6 +10,7 @@ import pytest
 
 import minitape as tf
 from minitape.bridges.recording import Recording
+from tests.jupyterlab_page import read_box
 
 from .conftest import PROGRAMS, build_chain_snapshot, type_keys
 from .test_inside import branching, only
@@ -251,3 +252,19 @@ def test_matrices_multiply_to_what_arrived(program, show):
         ("∂loss/∂w = xᵀ @ ∂loss/∂(row 2 + b)", ""),
         ("∂loss/∂((row 2)²) = sum(row 14)", ""),
     } & set(seen)
+
+
+def test_a_formula_has_a_line_of_the_pane_and_what_came_and_what_leaves_stand_below_it(show, page):
+    page.set_viewport_size({"width": 1440, "height": 900})
+    rng = np.random.default_rng(0)
+    w = tf.Variable(rng.normal(size=(3, 4)).astype(np.float32), name="w")
+    with tf.GradientTape() as tape:
+        h = tf.tanh(tf.constant(rng.normal(size=(8, 3)).astype(np.float32)) @ w)
+        loss = tf.reduce_mean(h * h)
+    show(tf.snapshot(tape, loss, w))
+    type_keys(page, "End")
+    pane, formula = read_box(page.locator(".mt-step")), read_box(page.locator(".mt-product-line"))
+    came, leaves = (read_box(one) for one in page.locator(".mt-step > .mt-eq:not(.mt-product-line)").all())
+    assert formula["width"] > 0.9 * pane["width"]
+    assert came["y"] == leaves["y"] >= formula["y"] + formula["height"]
+    assert min(came["width"], leaves["width"]) > 0.4 * pane["width"]

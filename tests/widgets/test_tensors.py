@@ -40,6 +40,31 @@ def test_values_adjoints_and_products_are_pictures_with_their_signs(show):
     assert page.locator(".mt-node[data-id=r1] .mt-map").count() == 0
 
 
+def test_an_array_has_both_lines_of_its_node_until_its_adjoint_needs_one(show):
+    rng = np.random.default_rng(0)
+    w = tf.Variable(rng.normal(size=(6, 3)).astype(np.float32), name="w")
+    with tf.GradientTape() as tape:
+        h = tf.constant(rng.normal(size=(4, 6)).astype(np.float32)) @ w
+        y = tf.reduce_sum(h * h)
+    page = show(tf.snapshot(tape, y, w))
+
+    def read_heights(row):
+        node, texts = page.locator(f".mt-node[data-id=r{row}]"), []
+        for part in (".mt-value", ".mt-adjoint"):
+            texts += [read_box(one) for one in node.locator(part).all() if one.text_content()]
+        around = read_box(node.locator(".mt-box"))
+        for one in map(read_box, node.locator(".mt-map").all()):
+            assert one["y"] > around["y"] and one["y"] + one["height"] < around["y"] + around["height"]
+            assert all(text["x"] + text["width"] <= one["x"] for text in texts)
+        return node.locator(".mt-map-frame").evaluate_all("all => all.map(one => Number(one.getAttribute('height')))")
+
+    type_keys(page, "Home", "ArrowRight", "ArrowRight", "ArrowRight")
+    product = next(row["row"] for row in tf.snapshot(tape, y, w)["rows"] if row["label"] == "@")
+    assert read_heights(product) == [32]
+    type_keys(page, "End")
+    assert read_heights(product) == [15, 15]
+
+
 def test_short_vectors_are_written_out(show):
     v = tf.Variable([0.5, -0.5, 0.25], name="v")
     with tf.GradientTape() as tape:

@@ -14,6 +14,7 @@ import { t, wide } from "./words";
 
 // where the picture of an array begins in its node: behind its shape
 const [MAP_X, MAP_PAD] = [76, 16];
+const MAP_LINE = 15; // its height in one line of the node
 
 const WIDE = 17; // letters of the numbers below a profile, which are smaller
 
@@ -261,17 +262,34 @@ function paintMaps(
 ): void {
   if (drawn.mapped[0] === value && drawn.mapped[1] === adjoint) return;
   drawn.mapped = [value, adjoint];
-  const seen = (one: Value | null, y: number, room: number, shape: string): SVGGElement | null => {
+  const seen = (
+    one: Value | null,
+    y: number,
+    room: number,
+    shape: string,
+    height = MAP_LINE,
+  ): SVGGElement | null => {
     const round = of?.kind === "source" ? 6 : 0; // its ends
     const x = Math.max(MAP_X, MAP_PAD + round + CHAR * wide(shape));
-    return one && !isShort(one, room, of) && x < NODE_W - 24
-      ? signedMap(one, x, y, NODE_W - x - 8 - round, 15)
-      : null;
+    const map =
+      one && !isShort(one, room, of) && x < NODE_W - 24
+        ? signedMap(one, x, y, NODE_W - x - 8 - round, height)
+        : null;
+    // it begins beside its shape
+    const unused = height - Number(map?.lastElementChild?.getAttribute("height"));
+    map?.setAttribute("transform", `translate(0 ${-Math.min(unused, height - MAP_LINE) / 2})`);
+    return map;
   };
   const shape = (row: Row | null, room: number): string => (row ? shapeText(row, room) : "");
   drawn.maps.replaceChildren(
     ...[
-      seen(value, 26, CHARS, (value === of?.value ? "" : "→ ") + shape(of, SIDES)),
+      seen(
+        value,
+        26,
+        CHARS,
+        (value === of?.value ? "" : "→ ") + shape(of, SIDES),
+        drawn.adjoint?.textContent ? MAP_LINE : 2 * MAP_LINE + 2, // the line of the adjoint is free
+      ),
       seen(adjoint, 43, CHARS - 2, drawn.adjoint?.textContent ?? ""),
     ].filter((map) => map !== null),
   );

@@ -10,7 +10,7 @@ import { t } from "./words";
 
 const ROOM = 14; // characters of a number
 const WIDE = 30; // and of an array
-const MAP = [56, 12]; // pixels of the picture of one that is larger
+const MAP = [56, 18]; // pixels of the picture of one that is larger
 const FEW = 8; // sources that are shown before the reader asks for all
 const CALLS = 3; // the same of calls
 
