@@ -371,7 +371,7 @@ function operationText(store: Store, row: Row, pixels: number): string {
 }
 
 const SEARCHED = 200; // rows at each end of a folded loop in which variables are looked for
-const HELD = 11; // characters of each of their names
+const HELD = 12; // characters of each of their names
 
 /** The first and the last variable that a folded loop hides: `W1 … W19`; "" without variables. */
 export function heldText(store: Store, graph: Graph, node: Node): string {
@@ -381,6 +381,9 @@ export function heldText(store: Store, graph: Graph, node: Node): string {
     const one = store.rows[row];
     return one?.kind === "variable" && graph.nodeOf(row) === node ? titleOf(one) : null;
   };
+  const own = `${group.label.replace(/[./]+$/, "")}.`; // the node says it already
+  const fitted = (name: string): string =>
+    shortName(wide(name) > HELD && name.startsWith(own) ? name.slice(own.length) : name, HELD);
   const last = Math.min(group.end, store.rows.length) - 1;
   let { start } = group; // its first operation; what that reads may be before it
   while (start > 0 && graph.nodeOf(start - 1) === node) start--;
@@ -388,7 +391,7 @@ export function heldText(store: Store, graph: Graph, node: Node): string {
   const find = (rowAt: (k: number) => number): string | null =>
     near.reduce<string | null>((found, k) => found ?? held(rowAt(k)), null);
   const ends = [find((k) => start + k), find((k) => last - k)];
-  return [...new Set(ends)].flatMap((name) => (name ? [shortName(name, HELD)] : [])).join(" … ");
+  return [...new Set(ends)].flatMap((name) => (name ? [fitted(name)] : [])).join(" … ");
 }
 
 /** Its value: of a folded group the first operations in it. */

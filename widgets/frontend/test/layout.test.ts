@@ -79,6 +79,12 @@ describe("a network with more layers than are shown side by side", () => {
     const node = graph.nodes.find(({ group }) => group?.kind === "repeat")!;
     expect(heldText(store, graph, node)).toMatch(/n1\.weight … .*down\.weight$/);
   });
+
+  it("leaves out of these names what the node itself says, so that they are whole", () => {
+    const graph = graphAt(store, "blocks");
+    const node = graph.nodes.find(({ group }) => group?.label === "blocks.11")!;
+    expect(heldText(store, graph, node)).toBe("n1.weight … down.weight");
+  });
 });
 
 it("holds the weights of layers in them where a network has many rows", () => {
