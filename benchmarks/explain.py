@@ -23,7 +23,7 @@ from minitape.engine.record import provenance
 
 SILENT_FUNCTIONS: dict[str, Callable[..., Any]] = {
     "build_origin": lambda *given, **named: None,
-    "find_place": lambda *given: (),
+    "find_user_place": lambda *given: (),
     "log_escape": lambda *given: None,
     "store_creation_stack": lambda *given: None,
     "log_use_as_size": lambda *given: None,

@@ -53,7 +53,7 @@ FIRST, SECOND, THIRD = slice(1), slice(1, 2), slice(2, 3)
 SAYING_FUNCTIONS = {
     **dict.fromkeys(("say", "print_translated", "fill", "translate", "create_failure", "create_usage_error"), FIRST),
     "OperationFix": THIRD,
-    "add_first_use_note": SECOND,
+    "add_note_about_tape_event": SECOND,
     "translate_column_names": slice(None),
 }
 """The functions whose arguments are texts for people, and the positions of these arguments."""

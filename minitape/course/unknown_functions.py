@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..common.translation import say
-from ..engine.table.generated_code import compile_expression, find_names
+from ..engine.table.generated_code import compile_expression, find_names_in_expression
 from ..engine.tensor.conversion import convert_to_tensor
 from .call_log import note_unknown_function_call
 
@@ -73,7 +73,7 @@ def compile_unknown_function(formula: str, derivatives: str, expression: str = "
         derivatives: The derivatives that an exercise asks for, as a Python expression.
         expression: The Python expression that computes the function, if it is not the formula.
     """
-    arguments = ", ".join(sorted(find_names(expression or formula)))
+    arguments = ", ".join(sorted(find_names_in_expression(expression or formula)))
     compute, compute_derivatives = (
         compile_expression(text, {}, arguments) for text in (expression or formula, derivatives)
     )

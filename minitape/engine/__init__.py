@@ -29,11 +29,11 @@ The finished recording has two rows::
    ``record/record`` describes the six cells of a row. ``record/thread_state`` stores the open recording and the open
    tapes of each thread.
 2. ``side * side`` calls an operator. The operator of a variable first reads the variable's state
-   (``tensor/variable_operators``; ``tensor/variable``, ``_read_state``). ``_enter_state_in_record`` asks
+   (``tensor/variable_operators``; ``tensor/variable``, ``_read_and_watch``). ``_enter_state_in_record`` asks
    ``Record.find_or_add_row`` for row 0, and calls ``RecordingTape._watch_row`` for each open tape. Tapes watch a tensor
    only if the program calls ``tape.watch`` (``backward/recording_tape``, ``watch``).
 3. The operator of a tensor computes the value and appends row 1 (``tensor/operators``; ``tensor/operation``,
-   ``run_binary`` and ``apply``; ``record/record``, ``write_rows``). ``minitape/__init__.py`` calls
+   ``run_checked_binary`` and ``run_and_record``; ``record/record``, ``write_rows``). ``minitape/__init__.py`` calls
    ``install_operators``, which adds methods such as ``__mul__`` to ``EagerTensor``. One line of text in
    ``table/primitives/elementwise`` gives the formula of ``multiply`` and its two rules: ``g * y`` and ``g * x``.
 4. ``tape.gradient(area, side)`` looks up the rows of ``area`` and ``side`` (``backward/tape``; ``backward/gradient``,
@@ -117,9 +117,10 @@ The docstring of ``minitape/functions`` lists the calls in order.
 **The fast forms.** If the package ``minitape/speed`` exists, it replaces the operator (step 3 above) and the loop of
 step 5 with faster code that returns the same results. (It may append the rows of a recorded sweep in a different
 order.) A debugger then shows a generated ``__mul__``, which appends row
-1 without a call of ``apply`` or ``write_rows``, and ``run_fast_sweep``. For the inner gradient of the second program,
-``_sweep_mixed_rows`` does the work. To step through the plain forms instead, run ``sys.modules["minitape.speed"]
-= None`` before the program imports minitape. ``table/accelerator`` lists everything that can be replaced.
+1 without a call of ``run_and_record`` or ``write_rows``, and ``run_fast_sweep``. For the inner gradient of the second
+program, ``_sweep_mixed_rows`` does the work. To step through the plain forms instead, run
+``sys.modules["minitape.speed"] = None`` before the program imports minitape. ``table/accelerator`` lists everything
+that can be replaced.
 
 **The modules.** Each folder imports only the folders before it in this list. Three modules of ``table/primitives`` are
 exceptions, because their rules create tensors or check for the first run of a function. The engine imports no package

@@ -23,9 +23,9 @@ import numpy as np
 
 from ..engine.backward.gradient import compute_gradients
 from ..engine.backward.row_marks import propagate_marks_to_consumers
-from ..engine.derivatives.custom_gradient import pass_adjoints_as_list
+from ..engine.derivatives.custom_gradient import wrap_rule_to_receive_adjoint_list
 from ..engine.record.array_spec import get_array_spec
-from ..engine.record.provenance import ASSIGNMENT_GENERATIONS, build_origin, find_place
+from ..engine.record.provenance import ASSIGNMENT_GENERATIONS, build_origin, find_user_place
 from ..engine.record.thread_state import state
 from ..engine.table.primitives import Primitive
 from ..engine.tensor.conversion import convert_to_tensor
@@ -161,7 +161,7 @@ class ConcreteFunction:
         tensors: list = []
         for feed in self.feeds[self.argument_count :]:
             if feed.variable is not None:
-                tensors.append(feed.variable._read_state())
+                tensors.append(feed.variable._read_and_watch())
             else:
                 tensor = feed.captured_ref()  # type: ignore[misc]
                 tensors.append(
@@ -243,13 +243,13 @@ class ConcreteFunction:
         # If a `Record` is open, the row of the call shows where the outputs came from.
         if state.record is None or self.assignments:
             clock, _, place, values, _, depth = origin = build_origin(
-                "op", inputs, FUNCTION_PRIMITIVE, find_place(_getframe())
+                "op", inputs, FUNCTION_PRIMITIVE, find_user_place(_getframe())
             )
             for tensor in outputs:
                 tensor._origin = origin
             for (variable, _, site), value in zip(self.assignments, arrays[len(outputs) :], strict=False):
                 state_origin = clock, "assign", (*site, *place), values, ref(variable), depth + ASSIGNMENT_GENERATIONS
-                variable._take_state_from_first_run(wrap_array(value), state_origin)
+                variable._set_state_from_first_run(wrap_array(value), state_origin)
         return outputs
 
 
@@ -443,7 +443,7 @@ def _build_stand_in_tensor(traced_rows: TracedRows, row: int) -> EagerTensor:
     return tensor
 
 
-@pass_adjoints_as_list
+@wrap_rule_to_receive_adjoint_list
 def _compute_call_shares(
     adjoints: Adjoint, z: Adjoint, *inputs: Adjoint, concrete_function: ConcreteFunction, saved: Sequence
 ) -> list:
@@ -477,7 +477,7 @@ FUNCTION_PRIMITIVE = Primitive(
 CALL_OUTPUTS_PRIMITIVE = Primitive(
     "call_outputs",
     lambda *arrays: arrays,
-    pass_adjoints_as_list(lambda adjoints, z, *inputs: adjoints),
+    wrap_rule_to_receive_adjoint_list(lambda adjoints, z, *inputs: adjoints),
     op="IdentityN",
     label="outputs",
     keep="",

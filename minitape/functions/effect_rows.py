@@ -16,7 +16,7 @@ from weakref import ref
 import numpy as np
 
 from ..engine.backward.tape import GradientTape
-from ..engine.derivatives.custom_gradient import pass_adjoints_as_list
+from ..engine.derivatives.custom_gradient import wrap_rule_to_receive_adjoint_list
 from ..engine.derivatives.py_function import PythonCall, parse_result_types, run_python_function
 from ..engine.record.interrupt_safe import TemporaryAttributes, suspend_recording
 from ..engine.table.primitives import TABLE, Primitive
@@ -136,7 +136,7 @@ class PythonRow(Primitive):
             is_guard: Whether the row raises `GuardError` if a call differs from the recorded run. Guards are always
                 stateful.
         """
-        rule = None if sweep is None else pass_adjoints_as_list(self._compute_shares)
+        rule = None if sweep is None else wrap_rule_to_receive_adjoint_list(self._compute_shares)
         super().__init__(name, self.compute_outputs, rule, op=op)
         self.run = run
         self.sweep = sweep
@@ -339,7 +339,9 @@ class _ReplayableCall:
         self.function = function
         self.arguments = [list(args), kwargs]
         self.result = None
-        self.leaves = [leaf._read_state() if hasattr(leaf, "_read_state") else leaf for leaf in flatten(self.arguments)]
+        self.leaves = [
+            leaf._read_and_watch() if hasattr(leaf, "_read_and_watch") else leaf for leaf in flatten(self.arguments)
+        ]
         self.tensors = [leaf for leaf in self.leaves if isinstance(leaf, Tensor)]
 
     def __call__(self, tensors: Sequence) -> list:
@@ -487,7 +489,7 @@ def write_py_function_row(
         return [*(output._value for output in call.outputs), call]
 
     def sweep_function(positions: Sequence, inputs: Sequence, adjoints: Sequence, call: Any) -> list:
-        gradients = call.compute_gradients_off_tape([g if isinstance(g, Tensor) else wrap_array(g) for g in adjoints])
+        gradients = call.compute_unrecorded_gradients([g if isinstance(g, Tensor) else wrap_array(g) for g in adjoints])
         shares = [
             np.broadcast_to(gradient._value, inputs[i].shape)[()]
             for i, gradient in zip(positions, gradients, strict=True)

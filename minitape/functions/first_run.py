@@ -18,12 +18,12 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from ..engine.backward.tape import GradientTape
 from ..engine.record.array_spec import ArraySpec, get_array_spec
-from ..engine.record.interrupt_safe import ThreadContext, make_interrupt_safe
+from ..engine.record.interrupt_safe import ThreadContext, make_interrupt_safe_context_manager
 from ..engine.record.record import DIFFERENTIABLE_KINDS, Record
 from ..engine.record.row_parts import LEAF, Leaf
 from ..engine.record.thread_state import get_current_first_run, state
 from ..engine.table.primitives import Primitive
-from ..engine.tensor.operation import apply
+from ..engine.tensor.operation import run_and_record
 from ..engine.tensor.tensor import EagerTensor, Tensor, wrap_array
 from ..engine.tensor.variable import ResourceVariable
 from ..engine.types import Array, Object, OptionalNumber, OptionalText
@@ -198,7 +198,7 @@ class FirstRun:
         """Whether the run must not have effects, because it is a trial or computes with zeros."""
         return self.write_guard is None or not self.has_values
 
-    @make_interrupt_safe
+    @make_interrupt_safe_context_manager
     def record_operations(self) -> Iterator[None]:
         """Open a block whose operations become rows of the first run. Tapes outside the function do not record them.
 
@@ -224,7 +224,7 @@ class FirstRun:
                     tensor._value = value
                 self._invalidate_tensors()
 
-    @make_interrupt_safe
+    @make_interrupt_safe_context_manager
     def leave_scope(self) -> Iterator[None]:
         """Open a block outside the traced function, in which the function's tensors are out of scope.
 
@@ -464,7 +464,7 @@ class FirstRun:
             variable: The variable.
         """
         old_state = self.find_or_add_state(variable)
-        new_state = apply(ASSIGN_PRIMITIVES["assign"], (old_state,), {})
+        new_state = run_and_record(ASSIGN_PRIMITIVES["assign"], (old_state,), {})
         self.variable_states[id(variable)] = new_state
         self.record.variables[id(variable)][1].append(new_state._row)
 
@@ -490,7 +490,7 @@ class FirstRun:
                 f"A tensor of shape {change.shape} cannot change a variable of shape {old_state.shape}", method
             )
         operands = (change,) if method == "assign" else (old_state, change)
-        new_state = apply(ASSIGN_PRIMITIVES[method], operands, {})
+        new_state = run_and_record(ASSIGN_PRIMITIVES[method], operands, {})
         self.record.append_event(method, (variable, variable._version, new_state._row))
         self.variable_states[key] = new_state
         self.assigned_variables[key] = variable

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..engine.record.interrupt_safe import TemporaryAttributes
 from ..engine.record.thread_state import state
-from ..engine.tensor.operation import apply
+from ..engine.tensor.operation import run_and_record
 from ..engine.tensor.tensor import EagerTensor, wrap_array_with_origin
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def replay_concrete_function(
             call_inputs = tuple([values[row] for row in call.inputs])
             replay = getattr(call.primitive, "replay", None)
             if replay is None:
-                result = apply(call.primitive, call_inputs, call.attrs)
+                result = run_and_record(call.primitive, call_inputs, call.attrs)
             else:
                 result = tuple(replay(call_inputs))
         results = result if isinstance(result, tuple) else (result,)

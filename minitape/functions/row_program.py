@@ -124,7 +124,7 @@ def has_tuple_output(call: Call) -> bool:
     return call.outputs > 1 or getattr(call.primitive, "has_tuple_output", False)
 
 
-@fast.replace
+@fast.replace_by_fast_form
 class RowEvaluator:
     """The plain form of the computation in a row program. It applies the needed primitives one after another.
 

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Iterator
 from contextlib import nullcontext
 
-from ..engine.record.interrupt_safe import ThreadContext, make_interrupt_safe
+from ..engine.record.interrupt_safe import ThreadContext, make_interrupt_safe_context_manager
 from .first_run import find_current_first_run
 
 # Whether every tf.function runs as plain Python.
@@ -12,7 +12,7 @@ from .first_run import find_current_first_run
 EAGER_FUNCTIONS = [False]
 
 
-@make_interrupt_safe
+@make_interrupt_safe_context_manager
 def init_scope() -> Iterator[None]:
     """Run a block outside all functions that are being traced.
 

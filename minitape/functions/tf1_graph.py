@@ -410,7 +410,8 @@ class Session:
         """
         values = SessionRun(feed_dict or {}).compute_values(fetches)
         return map_structure(
-            lambda value: value.numpy() if hasattr(value, "_read_state") or isinstance(value, Tensor) else value, values
+            lambda value: value.numpy() if hasattr(value, "_read_and_watch") or isinstance(value, Tensor) else value,
+            values,
         )
 
 

@@ -9,7 +9,7 @@ from ..engine.derivatives.custom_gradient import (
     call_with_custom_gradient,
     convert_adjoint_to_tensor,
     convert_share_to_array,
-    pass_adjoints_as_list,
+    wrap_rule_to_receive_adjoint_list,
 )
 from ..engine.table.primitives import Primitive
 from ..engine.tensor.operation import record_operation
@@ -17,7 +17,7 @@ from ..engine.tensor.tensor import Tensor, wrap_array
 from ..engine.types import Adjoint, Structure
 
 
-@pass_adjoints_as_list
+@wrap_rule_to_receive_adjoint_list
 def _compute_custom_shares(adjoints: Adjoint, z: Adjoint, *inputs: Adjoint, call: CustomCall, results: int) -> list:
     """Return None for each result of the function, followed by the user's gradients of the arguments."""
     shares = [None] * results + call.compute_shares([*map(convert_adjoint_to_tensor, adjoints)])

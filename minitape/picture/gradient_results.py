@@ -98,7 +98,7 @@ def list_gradient_results(
             )
         ]
     else:
-        tapes = [candidate for candidate in tape.record.list_tapes_or_none() if candidate not in (None, tape)]
+        tapes = [candidate for candidate in tape.record.list_tapes_or_none_if_gone() if candidate not in (None, tape)]
         requests = []
         for candidate in (*tapes, tape):
             tape_requests = [*candidate.requests[-MAX_CALLS:]] or [*filter(None, [candidate.last_request])]

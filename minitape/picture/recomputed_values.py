@@ -9,7 +9,7 @@ from ..engine.record.array_spec import ArraySpec
 from ..engine.record.record import Record
 from ..engine.record.row_parts import CHUNK
 from ..engine.table.primitives import TABLE
-from ..engine.table.primitives.elementwise import select_form_for_kind
+from ..engine.table.primitives.elementwise import select_formulas_for_value_kind
 from ..engine.types import Array, ArraysByRow, Object
 from ..recording.graph_nodes import find_operation_and_inputs
 
@@ -98,7 +98,7 @@ def rerun_operation(record: Record, row: int, input_arrays: list[Array]) -> tupl
     call = record.get_call(row)
     if call is None:
         largest = max(input_arrays, key=np.size)
-        return (select_form_for_kind(record.read_integer_cells(row)[0], largest).forward(*input_arrays),)
+        return (select_formulas_for_value_kind(record.read_integer_cells(row)[0], largest).forward(*input_arrays),)
     try:
         outputs = primitive.forward(*input_arrays, **call.attrs)
     except Exception:  # The original operation raised no error, so a failed rerun is not the program's fault.

@@ -170,7 +170,11 @@ class TapeSource(PictureSource):
     def list_last_gradient_calls(self) -> list[Object]:
         """Return the last request of each tape of the recording, because the picture shows the results of all tapes."""
         record = self.tape.record
-        return [] if record is None else [tape.last_request for tape in record.list_tapes_or_none() if tape is not None]
+        return (
+            []
+            if record is None
+            else [tape.last_request for tape in record.list_tapes_or_none_if_gone() if tape is not None]
+        )
 
     def add_listener(self, listener: Action) -> None:
         """Register the listener with the tape, and with the recording if the tape already has one."""

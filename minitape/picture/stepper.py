@@ -21,7 +21,7 @@ from ..engine.backward.targets_and_sources import (
 )
 from ..engine.record.array_spec import ArraySpec
 from ..engine.record.kept_arrays import find_positions_read_by_rules
-from ..engine.table.primitives.elementwise import FIRST_CODE, select_form_for_kind
+from ..engine.table.primitives.elementwise import FIRST_CODE, select_formulas_for_value_kind
 from ..engine.values.errors import OpError
 from ..recording.graph_nodes import find_operation_and_inputs
 from .recomputed_values import iter_values_before
@@ -381,7 +381,7 @@ def _compute_local_derivatives(
     if output is None or any(array is None for array in values):
         return {}
     if op >= FIRST_CODE:
-        rules = select_form_for_kind(op, output).rules
+        rules = select_formulas_for_value_kind(op, output).rules
         arguments = [output, values[0], values[-1]]
     else:
         arguments = [output, *values]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from ..engine.record.row_parts import LEAF, Call, build_elementwise_call
 from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
-from ..engine.values.dtypes import DType, find_dtype_of_numpy
+from ..engine.values.dtypes import DType, find_dtype_of_numpy_dtype
 from .sites import NOWHERE, CallStack, Site, find_site_of_bytecode
 
 if TYPE_CHECKING:
@@ -186,7 +186,7 @@ class ValueNode:
         if self.tensor is not None:
             return self.tensor.dtype
         if self.record is not None:
-            return find_dtype_of_numpy(self.record.get_shape_and_dtype(self.row)[1])
+            return find_dtype_of_numpy_dtype(self.record.get_shape_and_dtype(self.row)[1])
         return None
 
     def find_operation_name(self) -> str:

@@ -12,7 +12,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from types import CodeType, FrameType
 
-from ..engine.record.interrupt_safe import make_interrupt_safe
+from ..engine.record.interrupt_safe import make_interrupt_safe_context_manager
 from ..engine.record.record import Record
 from ..engine.record.user_frames import find_user_frame, is_minitape_or_library_file
 from ..engine.types import CountsByName, Function, NameList
@@ -116,7 +116,7 @@ def read_source_lines(filename: str) -> NameList:
     return lines
 
 
-@make_interrupt_safe
+@make_interrupt_safe_context_manager
 def suppress_syntax_warnings() -> Iterator[None]:
     r"""Suppress Python's warnings about the user's code, such as the one for ``"\d"``. They have already been shown."""
     with warnings.catch_warnings():

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 from ..engine.backward.reachability import mark_rows_on_tape
 from ..engine.backward.row_marks import has_differentiable_dtype
 from ..engine.backward.tape import GradientTape
-from ..engine.backward.targets_and_sources import find_rows_in_recording, is_read_off_tape
+from ..engine.backward.targets_and_sources import find_rows_in_recording, is_read_off_tape_by_targets
 from ..engine.record import provenance
 from ..engine.record.array_spec import ArraySpec
-from ..engine.record.provenance import LoggedEscape, Stack, get_thread_escapes
+from ..engine.record.provenance import LoggedEscape, Stack, get_thread_escape_log
 from ..engine.record.row_parts import CALL, CHUNK
 from ..engine.record.thread_state import state
 from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
@@ -102,7 +102,10 @@ class TapeReachability:
         if last_answer is not None:
             return last_answer
         return source.dtype.differentiable and (
-            (any(target is source for target in self.targets) and not is_read_off_tape(self.tape, source, self.targets))
+            (
+                any(target is source for target in self.targets)
+                and not is_read_off_tape_by_targets(self.tape, source, self.targets)
+            )
             or any(
                 self.rows_on_tape[row] and self.reached_rows[row] for row in find_rows_in_recording(self.tape, source)
             )
@@ -237,7 +240,7 @@ class TapeReachability:
     @cached_property
     def escapes(self) -> list[LoggedEscape]:
         """The values that left TensorFlow in any thread, oldest first."""
-        escapes = [*get_thread_escapes().escapes]
+        escapes = [*get_thread_escape_log().escapes]
         for thread_log in [*provenance.THREAD_ESCAPE_LOGS]:
             if thread_log is not state.memory.escapes:
                 with suppress(RuntimeError):  # Another thread may append an escape during the iteration.

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 from weakref import ref
 
-from ..engine.record.provenance import Origin, Place, Stack, place_to_stack
+from ..engine.record.provenance import Origin, Place, Stack, convert_place_to_stack
 from ..engine.record.record import Record
 from ..engine.tensor.tensor import Tensor
 
@@ -46,7 +46,7 @@ class ValueOrigin(NamedTuple):
     @property
     def stack(self) -> Stack:
         """The user's frames, innermost first."""
-        return place_to_stack(self.place)
+        return convert_place_to_stack(self.place)
 
     @property
     def inputs(self) -> tuple[ValueRef, ...]:

@@ -34,10 +34,10 @@ from ..engine.table.primitives import Primitive
 from ..engine.types import Attributes, Function
 from . import array_blocks
 
-# Maps each plain function or class to the module whose function of the same name builds the fast form.
+# Maps each plain function or class to the module whose function ``build_fast_form`` builds the fast form.
 _FAST_MODULES = {
     "Record": "packed_rows",
-    "apply": "operation",
+    "run_and_record": "operation",
     "run_sweep": "fast_sweeps",
     "RowEvaluator": "compiled_rows",
     "update_variables": "variable_updates",
@@ -77,27 +77,27 @@ class Speed(Accelerator):
 
     Attributes:
         large_size: Arrays with at least this many elements are considered large.
-        create_buffer: See :func:`minitape.speed.array_blocks.create_buffer`.
-        accumulate_adjoint: See :func:`minitape.speed.array_blocks.accumulate_adjoint`.
-        compile_formula: See :func:`minitape.speed.array_blocks.compile_formula`.
+        create_uninitialized_array: See :func:`minitape.speed.array_blocks.create_uninitialized_array`.
+        add_share_to_large_adjoint: See :func:`minitape.speed.array_blocks.add_share_to_large_adjoint`.
+        compile_formula_for_large_arrays: See :func:`minitape.speed.array_blocks.compile_formula_for_large_arrays`.
         pairs: The replaced functions and classes, keyed by name.
         functions: The generated functions, in the order in which they were built.
     """
 
     large_size = array_blocks.LARGE
-    create_buffer = staticmethod(array_blocks.create_buffer)
-    accumulate_adjoint = staticmethod(array_blocks.accumulate_adjoint)
-    compile_formula = staticmethod(array_blocks.compile_formula)
+    create_uninitialized_array = staticmethod(array_blocks.create_uninitialized_array)
+    add_share_to_large_adjoint = staticmethod(array_blocks.add_share_to_large_adjoint)
+    compile_formula_for_large_arrays = staticmethod(array_blocks.compile_formula_for_large_arrays)
 
     def __init__(self) -> None:
         """Create an accelerator that has not replaced anything yet."""
         self.pairs: dict[str, FormPair] = {}
         self.functions: list[FastFunction] = []
 
-    def replace(self, plain: Any) -> Any:
+    def replace_by_fast_form(self, plain: Any) -> Any:
         """Build the fast form of one of the engine's functions or classes.
 
-        A function with the same name in one of this package's modules builds the fast form.
+        The function ``build_fast_form`` in one of this package's modules builds the fast form.
 
         Args:
             plain: The function or class to replace. Its name must be in ``_FAST_MODULES``.
@@ -106,11 +106,11 @@ class Speed(Accelerator):
             The fast form. Both forms are also stored in ``pairs``.
         """
         name = plain.__name__
-        fast_form = getattr(_import_speed_module(_FAST_MODULES[name]), name)(plain)
+        fast_form = _import_speed_module(_FAST_MODULES[name]).build_fast_form(plain)
         self.pairs[name] = FormPair(plain, fast_form)
         return fast_form
 
-    def register_function(
+    def get_fast_operation_function(
         self,
         plain: Any,
         primitive: Primitive,

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.table.generated_code import OPERATORS, compile_expression, find_names, parse_expression
+from ..engine.table.generated_code import OPERATORS, compile_expression, find_names_in_expression, parse_expression
 from ..engine.types import Adjoint, Array, NumPyType, Object, Sizes
 
 LARGE = 65_536  # Arrays with at least this many elements are computed in blocks.
@@ -45,7 +45,7 @@ _COUNTS_VARIABLES = sys.version_info < (3, 14)  # From 3.14 on, Python does not 
 _SWEEP_REFERENCES = 6
 
 
-def create_buffer(shape: Sizes, dtype: NumPyType | np.dtype) -> np.ndarray:
+def create_uninitialized_array(shape: Sizes, dtype: NumPyType | np.dtype) -> np.ndarray:
     """Return an uninitialized array. If the pool has a free buffer of this size, the array uses it.
 
     Args:
@@ -84,7 +84,7 @@ def find_reusable_array(array: Array) -> Array:
     return array if sys.getrefcount(memory) <= _FREE_REFERENCES + 1 else None
 
 
-def accumulate_adjoint(total: np.ndarray, share: Adjoint) -> np.ndarray:
+def add_share_to_large_adjoint(total: np.ndarray, share: Adjoint) -> np.ndarray:
     """Add a share to a large adjoint, using memory from the pool.
 
     Args:
@@ -97,7 +97,7 @@ def accumulate_adjoint(total: np.ndarray, share: Adjoint) -> np.ndarray:
     if getattr(share, "dtype", None) is not total.dtype:
         return total + share
     out = find_reusable_array(total)
-    return np.add(total, share, out=create_buffer(total.shape, total.dtype) if out is None else out)
+    return np.add(total, share, out=create_uninitialized_array(total.shape, total.dtype) if out is None else out)
 
 
 @functools.cache
@@ -115,7 +115,7 @@ def list_block_slices(element_count: int, block_size: int = BLOCK_SIZE) -> list[
     return [slice(start, end) for start, end in pairwise(ends)]
 
 
-def compile_formula(text: str, names: str, plain: Callable) -> Callable:
+def compile_formula_for_large_arrays(text: str, names: str, plain: Callable) -> Callable:
     """Return a function that computes a formula block by block if its arguments are large arrays.
 
     Args:
@@ -128,7 +128,7 @@ def compile_formula(text: str, names: str, plain: Callable) -> Callable:
         may reuse. Unless all arguments are scalars or contiguous float arrays of the same shape and dtype, the function
         calls ``plain``.
     """
-    read_names = find_names(text)
+    read_names = find_names_in_expression(text)
     if read_names <= {text}:  # The formula is one of its arguments and computes nothing.
         return plain
 
@@ -141,7 +141,7 @@ def compile_formula(text: str, names: str, plain: Callable) -> Callable:
         first_array = arrays[0]
         flat_values = [_flatten_or_read_once(value) for value in read_values]
         if out is None or out.shape != first_array.shape:
-            out = create_buffer(first_array.shape, first_array.dtype)
+            out = create_uninitialized_array(first_array.shape, first_array.dtype)
         flat_out = out.reshape(-1)
         write_into, steps = _build_in_place_function(text, names)
         for block in list_block_slices(out.size, BLOCK_SIZE if steps > 1 else out.size):

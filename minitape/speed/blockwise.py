@@ -16,7 +16,7 @@ import numpy as np
 
 from ..engine.record.row_parts import NO_ATTRS, Call
 from ..engine.table.generated_code import execute_definitions
-from .array_blocks import LARGE, create_buffer, list_block_slices
+from .array_blocks import LARGE, create_uninitialized_array, list_block_slices
 from .fusion import (
     TOTAL_PRIMITIVES,
     find_common_float_type,
@@ -140,7 +140,13 @@ def compile_blockwise_run(
     computed_rows = [*dict.fromkeys([*arrays, *(row for _, row in totals.values())])]
     program = build_writer(block_table, steps, fixed_numbers, computed_rows, inputs).write_program()
     run = _BlockwiseRun(shape, inputs, large_inputs, arrays, totals, computed_rows, outputs)
-    scope = {"buffer": create_buffer, "slices": list_block_slices, "np": np, "T": float_type, "program": program}
+    scope = {
+        "buffer": create_uninitialized_array,
+        "slices": list_block_slices,
+        "np": np,
+        "T": float_type,
+        "program": program,
+    }
     return execute_definitions(_write_run_source(run), "<formula blockwise>", scope)["blockwise"], inputs, outputs
 
 

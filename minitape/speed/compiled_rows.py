@@ -247,7 +247,7 @@ class ProgramWriter:
         function = fusion.compile_fused_function(text, float_type, [shapes[r] for r in arguments])
         if function is None:
             return False
-        self.scope |= {"empty": np.empty, "buffer": fast.create_buffer, float_type.__name__: float_type}
+        self.scope |= {"empty": np.empty, "buffer": fast.create_uninitialized_array, float_type.__name__: float_type}
         for row in writer.array_outputs:
             allocator = "buffer" if math.prod(shapes[row]) >= fast.large_size else "empty"
             shape = f"v{self.feed_rows[0]}.shape" if self.block_size else repr(shapes[row])
@@ -569,7 +569,7 @@ class _Compilation:
             self.is_running = False
 
 
-def RowEvaluator(plain: type) -> type[CompiledRowEvaluator]:  # noqa: N802
+def build_fast_form(plain: type) -> type[CompiledRowEvaluator]:
     """Return the fast form of :class:`minitape.functions.row_program.RowEvaluator`.
 
     Args:

@@ -17,7 +17,7 @@ from ..engine.backward.row_values import (
     TensorValues,
     add_share_to_adjoint,
     fit_share_to_input,
-    get_row_values,
+    get_values_by_row,
     iter_operations_backward,
 )
 from ..engine.backward.sweep import Sweep
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 MIN_NUMBER_ROWS, MIN_MIXED_ROWS = 24, 512  # A compiled loop may pay off for recordings with at least this many rows.
 
 
-def run_sweep(plain: Function) -> Function:
+def build_fast_form(plain: Function) -> Function:
     """Return the fast form of :func:`minitape.engine.backward.sweep.run_sweep`.
 
     Args:
@@ -137,7 +137,7 @@ def _sweep_mixed_rows(
     find_adjoint = adjoints.get
     plain_sweep = None
     ends_early = ENDS_HERE in matters
-    values: Any = get_row_values(record)
+    values: Any = get_values_by_row(record)
     read_held = values.__getitem__
     read_value = TensorValues(record, values).__getitem__ if is_recorded else read_held
     warning_state = WARNINGS[OFF]

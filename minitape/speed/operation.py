@@ -1,6 +1,6 @@
 """Run and record an operation in a single pass over its inputs.
 
-This is the fast form of :func:`minitape.engine.tensor.operation.apply`.
+This is the fast form of :func:`minitape.engine.tensor.operation.run_and_record`.
 """
 
 from sys import _getframe
@@ -11,13 +11,13 @@ from ..engine.record.row_parts import FLOAT_TYPES
 from ..engine.record.thread_state import state
 from ..engine.table.float_warnings import ignore_fp_errors
 from ..engine.table.primitives import Primitive
-from ..engine.table.primitives.elementwise import select_form_for_kind
+from ..engine.table.primitives.elementwise import select_formulas_for_value_kind
 from ..engine.tensor.tensor import EagerTensor, wrap_array
 from ..engine.types import Function, Object
 
 
-def apply(plain: Function) -> Function:
-    """Build the fast form of :func:`minitape.engine.tensor.operation.apply`.
+def build_fast_form(plain: Function) -> Function:
+    """Build the fast form of :func:`minitape.engine.tensor.operation.run_and_record`.
 
     The fast form has the same parameters and returns the same results. It passes over the inputs only once, and creates
     the tensor for a single result without a function call.
@@ -26,11 +26,11 @@ def apply(plain: Function) -> Function:
         plain: The plain form, which runs if an input is not an ``EagerTensor``.
 
     Returns:
-        The function ``apply(primitive, inputs, attrs, frame=None)``.
+        The function ``run_and_record(primitive, inputs, attrs, frame=None)``.
     """
     from ..engine.tensor import operation as home
 
-    def apply(primitive: Primitive, inputs: Object, attrs: Object, frame: Object = None) -> Object:
+    def run_and_record(primitive: Primitive, inputs: Object, attrs: Object, frame: Object = None) -> Object:
         record = state.record
         arrays = []
         result: Object
@@ -43,7 +43,7 @@ def apply(plain: Function) -> Function:
             x = arrays[0]
             y = arrays[-1]
             larger = x if type(y) is not ndarray or (type(x) is ndarray and x.size > y.size) else y
-            out = ignore_fp_errors().run(select_form_for_kind(primitive.code, larger).forward, *arrays)
+            out = ignore_fp_errors().run(select_formulas_for_value_kind(primitive.code, larger).forward, *arrays)
         else:
             out = ignore_fp_errors().run(primitive.forward, *arrays, **attrs)
         result_type = type(out)
@@ -64,4 +64,4 @@ def apply(plain: Function) -> Function:
             record.write_rows(primitive, inputs, attrs, tensors, frame or _getframe(1))
         return result
 
-    return apply
+    return run_and_record

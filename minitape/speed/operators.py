@@ -15,13 +15,13 @@ from weakref import ref
 
 import numpy as np
 
-from ..engine.record.provenance import DEPTH, clock, find_place
+from ..engine.record.provenance import DEPTH, clock, find_user_place
 from ..engine.record.thread_state import state
 from ..engine.record.user_frames import OWN_FILES
 from ..engine.table.float_warnings import ignore_fp_errors, run_number
 from ..engine.table.generated_code import execute_definitions
 from ..engine.table.primitives import Primitive
-from ..engine.table.primitives.elementwise import LARGE, select_form_for_kind
+from ..engine.table.primitives.elementwise import LARGE, select_formulas_for_value_kind
 from ..engine.tensor.numbers import build_number_tensor, convert_number_operand
 from ..engine.tensor.rule_functions import PYTHON_OPERATORS
 from ..engine.tensor.tensor import EagerTensor, Tensor
@@ -70,7 +70,7 @@ def {name}({signature}):
     made._value, made._record = value, None
     if record is None:
         depth = 0
-{collect_inputs}        made._origin = clock(), "op", find_place(frame), values, primitive, depth
+{collect_inputs}        made._origin = clock(), "op", find_user_place(frame), values, primitive, depth
     else:
         made._origin = None
         record.write_rows(primitive, ({operands}), NO_ATTRS, (made,), frame)
@@ -99,7 +99,7 @@ _RECORDED_OTHER = """
                 if other is None and ({one}):
                     other = build_number_tensor(b, {first}.dtype.type, record, offset)
             else:
-                b = other = b._read_state() if hasattr(b, "_read_state") else b
+                b = other = b._read_and_watch() if hasattr(b, "_read_and_watch") else b
             {y} = other._value if type(other) is EagerTensor else None
 """.lstrip("\n")
 # This code inlines minitape.engine.record.provenance.build_origin.
@@ -140,7 +140,7 @@ _ANY_OTHER = """
                 return general({arguments})
             {y} = other._value
     else:
-        other = b._read_state() if hasattr(b, "_read_state") else None
+        other = b._read_and_watch() if hasattr(b, "_read_and_watch") else None
         if type(other) is not EagerTensor:
             return general({arguments})
         {y} = other._value
@@ -233,7 +233,7 @@ def build_operation_function(
     operands = signature.split(", ")[: 1 + is_binary] if signature else []
     first_operand = ""  # The first operand of an operator is a tensor, so there is nothing to read.
     if reads:
-        first_operand = _READ_FIRST.format(unpack="a = a._read_state()", arguments=arguments)
+        first_operand = _READ_FIRST.format(unpack="a = a._read_and_watch()", arguments=arguments)
     elif operands:
         unpack = "" if signature == arguments else f"{arguments} = {', '.join(operands)}"
         first_operand = _READ_FIRST.format(unpack=unpack, arguments=arguments)
@@ -286,7 +286,7 @@ def build_operation_function(
         "run_number": run_number,
         "state": state,
         "_getframe": _getframe,
-        "find_place": find_place,
+        "find_user_place": find_user_place,
         "clock": clock,
         "ref": ref,
         "DEPTH": DEPTH,
@@ -319,7 +319,7 @@ class ForwardFunctions(dict[type, "Function"]):
 
     def __missing__(self, value_type: type) -> Function:
         """Compile and store the forward function for a type of value."""
-        self[value_type] = function = select_form_for_kind(
+        self[value_type] = function = select_formulas_for_value_kind(
             self.code, np.empty(0) if value_type is np.ndarray else value_type()
         ).forward
         return function

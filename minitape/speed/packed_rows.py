@@ -202,7 +202,7 @@ class PackedRecord(PlainRecord):
         ]
 
 
-def Record(plain: type[PlainRecord]) -> type[PlainRecord]:  # noqa: N802
+def build_fast_form(plain: type[PlainRecord]) -> type[PlainRecord]:
     """Build the fast form of :class:`minitape.engine.record.record.Record`.
 
     Args:

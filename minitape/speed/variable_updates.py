@@ -9,7 +9,7 @@ from sys import _getframe
 
 import numpy as np
 
-from ..engine.record.provenance import ASSIGNMENT_GENERATIONS, build_origin, find_place
+from ..engine.record.provenance import ASSIGNMENT_GENERATIONS, build_origin, find_user_place
 from ..engine.record.row_parts import FLOAT_TYPES
 from ..engine.record.thread_state import state
 from ..engine.table.float_warnings import ignore_fp_errors
@@ -20,7 +20,7 @@ from ..engine.types import Array, Function, Object
 MAX_ELEMENTS = 50_000  # Copying larger variables to one buffer would take longer than the calls that it saves.
 
 
-def update_variables(plain: Function) -> Function:
+def build_fast_form(plain: Function) -> Function:
     """Build the fast form of :func:`minitape.tf.keras.update_variables`.
 
     Each operation of an optimizer's rule runs once, on a buffer with the elements of all variables. The results are
@@ -47,7 +47,7 @@ def update_variables(plain: Function) -> Function:
             return values - decrement, *new_slots
 
         new_values, *new_slots = ignore_fp_errors().run(compute_step)
-        place = find_place(_getframe(2))
+        place = find_user_place(_getframe(2))
         start = 0
         for (gradient_tensor, variable), variable_slots in zip(gradients_and_variables, slots, strict=True):
             old_state = variable._state

@@ -12,7 +12,7 @@ import numpy as np
 from ..engine.record.provenance import log_use_as_size
 from ..engine.table.primitives import TABLE
 from ..engine.tensor.conversion import convert_to_tensor
-from ..engine.tensor.operation import apply
+from ..engine.tensor.operation import run_and_record
 from ..engine.tensor.tensor import EagerTensor, Tensor
 from ..engine.types import DTypeLike, Object, Result, ShapeLike, Sizes, Tensors, Value
 from ..engine.values.argument_errors import build_argument_error
@@ -40,8 +40,8 @@ def to_tensor(x: Value, default_dtype: DTypeLike = None) -> Tensor:
         return x
     if isinstance(x, Tensor):
         raise TypeError(f"{x} has no value here, because no session has run it")
-    if hasattr(x, "_read_state"):
-        return x._read_state()
+    if hasattr(x, "_read_and_watch"):
+        return x._read_and_watch()
     return convert_to_tensor(x, default_dtype)
 
 
@@ -54,7 +54,7 @@ def is_tensor_like(x: Value) -> bool:
     Returns:
         True for tensors and variables, and False for Python values and arrays, which adopt the other operand's dtype.
     """
-    return isinstance(x, Tensor) or hasattr(x, "_read_state")
+    return isinstance(x, Tensor) or hasattr(x, "_read_and_watch")
 
 
 def convert_to_one_dtype(*values: Value) -> Tensors:
@@ -132,7 +132,7 @@ def apply_primitive(name: str, *inputs: Tensor, **attrs: Object) -> Result:
     Returns:
         A tensor, or a tuple of tensors if the primitive has several results.
     """
-    return apply(TABLE[name], inputs, attrs)
+    return run_and_record(TABLE[name], inputs, attrs)
 
 
 # -- sizes, axes and positions ---------------------------------------------------------------------

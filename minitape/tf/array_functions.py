@@ -13,7 +13,7 @@ import numpy as np
 from ..engine.record.provenance import log_use_as_size
 from ..engine.table.primitives import TABLE
 from ..engine.tensor.conversion import convert_to_tensor, stack_tensors
-from ..engine.tensor.operation import apply
+from ..engine.tensor.operation import run_and_record
 from ..engine.tensor.tensor import Tensor
 from ..engine.types import DTypeLike, GraphName, OptionalNumber, ShapeLike, Sizes, Tensors, Value
 from ..engine.values import dtypes
@@ -380,7 +380,7 @@ def concat(values: Value, axis: Value, name: str = "concat") -> Tensor:
         raise build_argument_error(
             f"tf.concat along axis {axis_index} takes tensors with equal sizes along all other axes, got {shapes}"
         )
-    return apply(TABLE["concat"], tuple(tensors), {"axis": axis_index})
+    return run_and_record(TABLE["concat"], tuple(tensors), {"axis": axis_index})
 
 
 def stack(values: Value, axis: int = 0, name: str = "stack") -> Tensor:

@@ -14,10 +14,10 @@ import numpy as np
 
 from ..engine.table.accelerator import fast
 from ..engine.table.primitives import TABLE, Primitive, special  # noqa: F401 - Importing special fills the table.
-from ..engine.table.primitives.formula import find_variables
+from ..engine.table.primitives.formula import find_formula_variables
 from ..engine.tensor.checked_operators import promote_quotient_operands
 from ..engine.tensor.conversion import cast_tensor, convert_to_tensor
-from ..engine.tensor.operation import apply, run_binary
+from ..engine.tensor.operation import run_and_record, run_checked_binary
 from ..engine.tensor.tensor import EagerTensor, Tensor
 from ..engine.types import DTypeLike, Function, GraphName, Tensors, Value
 from ..engine.values import dtypes
@@ -76,7 +76,7 @@ def _describe_derivatives(primitive: Primitive) -> list[str]:
     subject = "The gradient is" if len(formulas) == 1 else "The gradients of x and y are"
     literals = " and ".join(f"``{text}``" for text in formulas)
     legend = "g is the gradient of the result"
-    if any("z" in find_variables(text) for text in formulas):
+    if any("z" in find_formula_variables(text) for text in formulas):
         legend += ", and z is the result"
     return [f"This function is differentiable. {subject} {literals},", f"where {legend}."]
 
@@ -109,7 +109,7 @@ def _name_and_document(
         The named function, or its fast equivalent.
     """
     if primitive.code:
-        function = fast.register_function(
+        function = fast.get_fast_operation_function(
             function, primitive, name, signature="x, y, name=None" if is_binary else "x, name=None"
         )
     argument, _, printed = example.partition(" -> ")
@@ -163,7 +163,7 @@ def _define_unary(
         x = to_tensor(x)
         if x._value.dtype.kind not in kinds:
             check_dtype_kind(full_name, x, kinds)
-        return apply(primitive, (x,), {}, _getframe(1))
+        return run_and_record(primitive, (x,), {}, _getframe(1))
 
     return _name_and_document(function, primitive, name, sentence, note, example, kinds, False)
 
@@ -199,7 +199,7 @@ def _define_binary(
             x, y = convert(x, y)
         if x._value.dtype.kind not in kinds:
             check_dtype_kind(full_name, x, kinds)
-        return run_binary(primitive, x, y)
+        return run_checked_binary(primitive, x, y)
 
     return _name_and_document(function, primitive, name, sentence, note, example, kinds, True)
 
@@ -285,7 +285,7 @@ def atan2(y: Value, x: Value, name: GraphName = None) -> Tensor:
     1.5707964
     """
     y, x = convert_to_one_dtype(y, x)
-    return run_binary(TABLE["atan2"], check_dtype_kind("math.atan2", y, FLOAT_KINDS), x)
+    return run_checked_binary(TABLE["atan2"], check_dtype_kind("math.atan2", y, FLOAT_KINDS), x)
 
 
 def softplus(features: Value, name: GraphName = None) -> Tensor:
@@ -447,7 +447,7 @@ def divide_no_nan(x: Value, y: Value, name: GraphName = None) -> Tensor:
     [0.5 0. ]
     """
     x, y = convert_to_one_dtype(x, y) if is_tensor_like(y) else convert_with_dtype_hint(x, y)
-    return run_binary(TABLE["div_no_nan"], *promote_quotient_operands(x, y, "tf.math.divide_no_nan"))
+    return run_checked_binary(TABLE["div_no_nan"], *promote_quotient_operands(x, y, "tf.math.divide_no_nan"))
 
 
 def logical_and(x: Value, y: Value, name: GraphName = None) -> Tensor:
@@ -473,7 +473,7 @@ def logical_and(x: Value, y: Value, name: GraphName = None) -> Tensor:
     [ True False]
     """
     x, y = (check_dtype_kind("logical_and", to_tensor(operand, dtypes.bool), "b") for operand in (x, y))
-    return run_binary(TABLE["logical_and"], x, y)
+    return run_checked_binary(TABLE["logical_and"], x, y)
 
 
 def logical_not(x: Value, name: GraphName = None) -> Tensor:

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..engine.record.provenance import build_origin, log_escape
 from ..engine.table.primitives import TABLE, Primitive
-from ..engine.tensor.operation import OPERAND_CHECKS, apply
+from ..engine.tensor.operation import OPERAND_CHECKS, run_and_record
 from ..engine.tensor.partial_updates import attach_assign_to_slice, build_slice_assign
 from ..engine.tensor.tensor import EagerTensor, Tensor, wrap_array_with_origin
 from ..engine.values import dtypes
@@ -65,7 +65,7 @@ def getitem(
         return _slice_by_parts_or_write_row(
             tensor, [(part.start, part.stop, part.step) if type(part) is slice else part for part in parts], variable
         )
-    selected: Tensor = apply(TABLE["slice"], (tensor,), attrs, _getframe(1))
+    selected: Tensor = run_and_record(TABLE["slice"], (tensor,), attrs, _getframe(1))
     if variable is not None:
         attach_assign_to_slice(selected, build_slice_assign(variable, attrs["spec"]))
     return selected
@@ -266,7 +266,7 @@ def gather(
             x, _add_batch_indices(apply_primitive("reshape", index_tensor, shape=(*index_tensor.dims, 1)), batch_rank)
         )
     _check_gather_indices(TABLE["gather"], x, index_tensor, axis_index)
-    return apply(TABLE["gather"], (x, index_tensor), {"axis": axis_index})
+    return run_and_record(TABLE["gather"], (x, index_tensor), {"axis": axis_index})
 
 
 def _add_batch_indices(indices: Tensor, batch_rank: int) -> Tensor:
@@ -321,7 +321,7 @@ def gather_nd(params: Value, indices: Value, batch_dims: Value = 0, name: GraphN
     if batch_rank:
         index_tensor = _add_batch_indices(index_tensor, batch_rank)
     _check_gather_nd_indices(TABLE["gather_nd"], x, index_tensor)
-    return apply(TABLE["gather_nd"], (x, index_tensor), {})
+    return run_and_record(TABLE["gather_nd"], (x, index_tensor), {})
 
 
 def _check_gather_nd_indices(primitive: Primitive, x: Tensor, indices: Tensor) -> None:

@@ -132,7 +132,7 @@ class KerasVariable(TensorOperators):
         Returns:
             The new value of the weight.
         """
-        return self.assign(self._read_state() + cast(to_tensor(value), self.dtype))
+        return self.assign(self._read_and_watch() + cast(to_tensor(value), self.dtype))
 
     def assign_sub(self, value: Value) -> Tensor:
         """Subtract a value from the weight.
@@ -143,18 +143,18 @@ class KerasVariable(TensorOperators):
         Returns:
             The new value of the weight.
         """
-        return self.assign(self._read_state() - cast(to_tensor(value), self.dtype))
+        return self.assign(self._read_and_watch() - cast(to_tensor(value), self.dtype))
 
-    def _read_state(self) -> Tensor:
+    def _read_and_watch(self) -> Tensor:
         return to_tensor(self.value)
 
-    def _to_tensor(self, dtype: dtypes.DType | None = None) -> Tensor:
-        """Return the value of the wrapped variable (see ``ResourceVariable._to_tensor``).
+    def _to_tensor_requiring_dtype(self, dtype: dtypes.DType | None = None) -> Tensor:
+        """Return the value of the wrapped variable (see ``ResourceVariable._to_tensor_requiring_dtype``).
 
         Args:
             dtype: The dtype that the variable must have. None allows any dtype.
         """
-        return self.value._to_tensor(dtype)
+        return self.value._to_tensor_requiring_dtype(dtype)
 
     def _get_gradient_carrier(self) -> ResourceVariable:
         return self.value
@@ -783,7 +783,7 @@ class Optimizer:
         raise NotImplementedError
 
 
-@fast.replace
+@fast.replace_by_fast_form
 def update_variables(optimizer: Optimizer, gradients_and_variables: Sequence[tuple[Tensor, ResourceVariable]]) -> None:
     """Update variables one after another. The version in ``speed/`` updates small variables together.
 

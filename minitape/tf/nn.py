@@ -46,7 +46,9 @@ def _relu(features: Value, name: GraphName = None) -> Tensor:
 
 
 _relu.__name__ = _relu.__qualname__ = "relu"
-relu: Callable[..., Tensor] = fast.register_function(_relu, TABLE["relu"], "relu", signature="features, name=None")
+relu: Callable[..., Tensor] = fast.get_fast_operation_function(
+    _relu, TABLE["relu"], "relu", signature="features, name=None"
+)
 relu.__module__ = __name__
 relu.__doc__ = _relu.__doc__
 

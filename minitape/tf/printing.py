@@ -53,7 +53,7 @@ def print_(
         raise ValueError(f"output_stream must be sys.stderr, sys.stdout or another open file, got {stream!r}")
     limit = -1 if summarize is None else summarize
     values = nest.map_structure(
-        lambda value: to_tensor(value) if hasattr(value, "_read_state") else value, list(inputs)
+        lambda value: to_tensor(value) if hasattr(value, "_read_and_watch") else value, list(inputs)
     )
     only_value = values[0] if len(values) == 1 else None
     if isinstance(only_value, EagerTensor) and only_value.dtype.kind == "s" and not only_value.ndim:

@@ -15,7 +15,7 @@ import numpy as np
 from ..engine.table.primitives import TABLE, decompositions, diagonals  # noqa: F401 - Importing them fills the table.
 from ..engine.table.primitives.linear import multiply_matrices, transpose_and_conjugate
 from ..engine.tensor.checked_operators import is_multipliable_matrix_pair
-from ..engine.tensor.operation import apply
+from ..engine.tensor.operation import run_and_record
 from ..engine.tensor.tensor import Tensor
 from ..engine.types import Decorated, GraphName, Sizes, Value
 from ..engine.values.argument_errors import build_argument_error
@@ -41,7 +41,7 @@ def _skip_checks_if_matrices_fit(checked_matmul: Decorated) -> Decorated:
     @functools.wraps(checked_matmul)
     def multiply_if_fit(a: Value, b: Value, *flags: bool, **options: bool) -> Tensor:
         if not flags and not options and is_multipliable_matrix_pair(a, b):
-            return apply(primitive, (a, b), {}, _getframe(1))
+            return run_and_record(primitive, (a, b), {}, _getframe(1))
         return checked_matmul(a, b, *flags, **options)
 
     return multiply_if_fit  # type: ignore[return-value]

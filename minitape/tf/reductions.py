@@ -14,7 +14,7 @@ import numpy as np
 from ..engine.table.primitives import TABLE, sorting, special  # noqa: F401 - Importing them fills the table.
 from ..engine.table.primitives.numerics import get_extreme_value_of_dtype
 from ..engine.tensor.conversion import cast_tensor
-from ..engine.tensor.operation import apply
+from ..engine.tensor.operation import run_and_record
 from ..engine.tensor.tensor import EagerTensor, Tensor, wrap_array_with_origin
 from ..engine.types import DTypeLike, GraphName, Value
 from ..engine.values import dtypes
@@ -70,7 +70,7 @@ def _define_reduction(name: str, sentence: str, example: str, kinds: str, note: 
             axis = (axis,)
         elif axis is not None:
             axis = to_integers(axis, "axis")
-        return apply(primitive, (x,), {"axis": axis, "keepdims": bool(keepdims)}, _getframe(1))
+        return run_and_record(primitive, (x,), {"axis": axis, "keepdims": bool(keepdims)}, _getframe(1))
 
     argument, _, result = example.partition(" -> ")
     is_differentiable = primitive.rules is not None

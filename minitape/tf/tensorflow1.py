@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterator
 
 from ..engine.derivatives.py_function import numpy_function
-from ..engine.record.interrupt_safe import make_interrupt_safe
+from ..engine.record.interrupt_safe import make_interrupt_safe_context_manager
 from ..engine.record.log_warnings import log_warning_up_to_limit
 from ..engine.record.user_frames import find_user_frame
 from ..engine.tensor.variable import ResourceVariable
@@ -63,7 +63,7 @@ def py_func(
     return numpy_function(func, inp, Tout, stateful)
 
 
-@make_interrupt_safe
+@make_interrupt_safe_context_manager
 def name_scope(name: OptionalText, default_name: GraphName = None, values: Object = None) -> Iterator[str]:
     """Open a name scope for a ``with`` block.
 
@@ -93,7 +93,7 @@ def name_scope(name: OptionalText, default_name: GraphName = None, values: Objec
     yield f"{name}/" if name else ""
 
 
-@make_interrupt_safe
+@make_interrupt_safe_context_manager
 def op_scope(values: Object, name: OptionalText, default_name: GraphName = None) -> Iterator[str]:
     """Open a ``name_scope`` with the argument order used in earlier TensorFlow versions.
 

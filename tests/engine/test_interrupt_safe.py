@@ -2,7 +2,7 @@
 
 import pytest
 
-from minitape.engine.record.interrupt_safe import make_interrupt_safe
+from minitape.engine.record.interrupt_safe import make_interrupt_safe_context_manager
 
 
 class ChangeByBlock:
@@ -17,7 +17,7 @@ class ChangeByBlock:
 
     @property
     def block(self):
-        @make_interrupt_safe
+        @make_interrupt_safe_context_manager
         def change_for_block():
             self.interrupt_at("before")
             self.on = True
@@ -65,7 +65,7 @@ def test_a_change_is_taken_back_at_once_where_the_block_is_not_reached(step):
 
 
 def test_errors_go_through_the_function_and_may_end_there():
-    @make_interrupt_safe
+    @make_interrupt_safe_context_manager
     def forgiving():
         try:
             yield

@@ -52,9 +52,9 @@ def test_a_formula_becomes_calls():
 
 def test_a_plain_accelerator_runs_what_it_is_given():
     plain = Accelerator()
-    assert plain.replace(np.sin) is np.sin
-    assert plain.compile_formula("sin(x)", "x", np.sin) is np.sin
-    assert plain.register_function(np.sin, None, "sin") is np.sin
+    assert plain.replace_by_fast_form(np.sin) is np.sin
+    assert plain.compile_formula_for_large_arrays("sin(x)", "x", np.sin) is np.sin
+    assert plain.get_fast_operation_function(np.sin, None, "sin") is np.sin
 
 
 def test_extremes_of_nothing_and_of_what_is_no_number():

@@ -12,7 +12,7 @@ import pytest
 
 import minitape as tf
 from minitape import explain
-from minitape.engine.record.provenance import get_thread_escapes
+from minitape.engine.record.provenance import get_thread_escape_log
 from minitape.recording.value_origins import find_origin, to_value_origin
 
 
@@ -222,8 +222,8 @@ def test_what_explain_reads_did_not_leave() -> None:
     with tf.GradientTape() as tape:
         y = tf.sin(w)
         loss = tf.constant(float(y)) * 2.0
-    known = [*get_thread_escapes().escapes]
-    assert tape.explain(loss, w).cause == "left_through_numpy" and get_thread_escapes().escapes == known
+    known = [*get_thread_escape_log().escapes]
+    assert tape.explain(loss, w).cause == "left_through_numpy" and get_thread_escape_log().escapes == known
 
 
 def test_exits_are_bounded() -> None:
@@ -233,7 +233,8 @@ def test_exits_are_bounded() -> None:
     for i in range(2000):
         exec(compile(f"x.numpy(){' ' * (i % 7)}", f"<cell {i}>", "exec"), {"x": x})
     assert (
-        len(get_thread_escapes().escapes) <= 2 * 256 + 512 and len(get_thread_escapes().escapes_by_result_id) <= 6 * 256
+        len(get_thread_escape_log().escapes) <= 2 * 256 + 512
+        and len(get_thread_escape_log().escapes_by_result_id) <= 6 * 256
     )
 
 

@@ -36,19 +36,19 @@ def test_blocks_agree_with_small_arrays(primitive, real):
 
 
 def test_a_buffer_is_used_again_only_when_nobody_refers_to_it():
-    first = array_blocks.create_buffer((123_457,), np.float32)
+    first = array_blocks.create_uninitialized_array((123_457,), np.float32)
     place = first.__array_interface__["data"][0]
     view = first[5:10].reshape(5, 1)
     del first
-    assert array_blocks.create_buffer((123_457,), np.float32).__array_interface__["data"][0] != place
+    assert array_blocks.create_uninitialized_array((123_457,), np.float32).__array_interface__["data"][0] != place
     del view
-    assert array_blocks.create_buffer((123_457,), np.float32).__array_interface__["data"][0] == place
+    assert array_blocks.create_uninitialized_array((123_457,), np.float32).__array_interface__["data"][0] == place
 
 
 def test_the_pool_is_bounded(monkeypatch):
     monkeypatch.setattr(array_blocks, "POOL_BYTES", 10_000_000)
     monkeypatch.setattr(array_blocks, "_pool", [])  # Otherwise, buffers of other tests would be reused.
-    held = [array_blocks.create_buffer((1_000_000,), np.float32) for _ in range(6)]
+    held = [array_blocks.create_uninitialized_array((1_000_000,), np.float32) for _ in range(6)]
     assert sum(b.nbytes for b in array_blocks._pool) <= 10_000_000
     assert len({b.__array_interface__["data"][0] for b in held}) == 6
 

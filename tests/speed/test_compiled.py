@@ -8,7 +8,7 @@ import pytest
 
 import minitape as tf
 from minitape.engine.table.primitives import TABLE
-from minitape.engine.table.primitives.elementwise import BY_CODE, FIRST_CODE, select_form_for_kind
+from minitape.engine.table.primitives.elementwise import BY_CODE, FIRST_CODE, select_formulas_for_value_kind
 from minitape.functions import row_program
 from minitape.speed import compiled_rows, fusion, kernels
 from minitape.speed.loop_detection import compile_repeated_rows
@@ -197,7 +197,7 @@ def test_rolled_rows_are_those_of_one_operation_after_the_other(seed):
     want = values.copy()
     for row, (code, a, b, _) in enumerate(rows[leaves:], leaves):
         p = BY_CODE[code - FIRST_CODE]
-        want[row] = select_form_for_kind(code, want[a]).forward(*(want[a], want[b])[: len(p.texts) - 1])
+        want[row] = select_formulas_for_value_kind(code, want[a]).forward(*(want[a], want[b])[: len(p.texts) - 1])
     compile_repeated_rows(rows, leaves, np.float32)(values)
     np.testing.assert_array_equal(values, want)
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import minitape as tf
 from minitape.engine.backward import gradient
-from minitape.engine.backward.row_values import get_row_values, iter_operations_backward
+from minitape.engine.backward.row_values import get_values_by_row, iter_operations_backward
 from minitape.engine.record.array_spec import ArraySpec
 from minitape.engine.record.kept_arrays import iter_large_arrays
 from minitape.engine.record.row_parts import CALL, LEAF, Call
@@ -65,7 +65,7 @@ def arrays(draw, shapes=SHAPES, dtypes=("float32", "float64")):
 
 def test_each_pair_has_a_test_here():
     tested_elsewhere = {"update_variables": "test_variable_updates.py"}
-    assert set(fast.pairs) - set(tested_elsewhere) == {"run_sweep", "Record", "apply", "RowEvaluator"}
+    assert set(fast.pairs) - set(tested_elsewhere) == {"run_sweep", "Record", "run_and_record", "RowEvaluator"}
 
 
 # -- operators and apply ---------------------------------------------------------------------------
@@ -159,7 +159,7 @@ def test_apply(name, dtypes):
     shapes, attrs = CALLS[name]
     arrays = [np.full(shape, 1 + k, dtypes[k % len(dtypes)]) for k, shape in enumerate(shapes)]
     found = []
-    for apply in fast.pairs["apply"]:
+    for apply in fast.pairs["run_and_record"]:
         found.append(run_and_list_rows(lambda *t, apply=apply: apply(TABLE[name], t, attrs), arrays, 1))
         found[-1] += (
             run_or_catch(lambda *a, apply=apply: apply(TABLE[name], tuple(map(tf.constant, a)), attrs), *arrays),
@@ -204,7 +204,7 @@ def test_a_packed_recording_reads_as_the_plain_one(rows, packs, span):
         assert len(a) == len(b) and all(v is w or read_bits(v) == read_bits(w) for v, w in zip(a, b, strict=True))
     if low < high <= len(rows):
         assert [*iter_operations_backward(plain, low, high - 1)] == [*iter_operations_backward(packed, low, high - 1)]
-    values = get_row_values(packed)
+    values = get_values_by_row(packed)
     assert read_bits([values[row] for row in range(len(rows))]) == read_bits(plain.read_column(5))
 
 

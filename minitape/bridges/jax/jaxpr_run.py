@@ -16,7 +16,7 @@ import numpy as np
 from jax import lax
 from jax.extend.core import Literal
 
-from ...engine.record.interrupt_safe import make_interrupt_safe
+from ...engine.record.interrupt_safe import make_interrupt_safe_context_manager
 from ...engine.record.user_frames import is_minitape_or_library_file
 from ...engine.types import OptionalNumber, Scope
 from ...recording.sites import NOWHERE, find_user_site
@@ -42,7 +42,7 @@ except ImportError:  # If JAX lacks one of these names, it refuses conditions on
 # A loop with more rows than this would take a minute to record, and its page would be 100 MB in size.
 LOOP_ROW_LIMIT = 3_000
 # If Ctrl-C arrives, this block is undone immediately, unlike the block of ``jax.disable_jit`` itself.
-disable_jit = make_interrupt_safe(jax.disable_jit.__wrapped__)
+disable_jit = make_interrupt_safe_context_manager(jax.disable_jit.__wrapped__)
 CUSTOM_RULE_PRIMITIVES = {"custom_jvp_call", "custom_vjp_call"}
 
 

@@ -13,13 +13,13 @@ import numpy as np
 import tensorflow as tf
 from tensorflow.python.eager import record
 
-from ...engine.record.interrupt_safe import make_interrupt_safe
+from ...engine.record.interrupt_safe import make_interrupt_safe_context_manager
 from ...recording.recorded_rows import TapeStateChange
 from ...recording.sites import CallStack, Site
 from ..kept_values import KeptValue
 
 # TensorFlow's stop_recording() resumes recording immediately after Ctrl-C.
-pause_recording = make_interrupt_safe(record.stop_recording.__wrapped__)
+pause_recording = make_interrupt_safe_context_manager(record.stop_recording.__wrapped__)
 
 
 class TensorFlowValue(KeptValue):

@@ -98,7 +98,7 @@ def compute_gradients(
         elif isinstance(g, Tensor):  # A recorded sweep computes with tensors.
             gradients.append(g)
         else:
-            gradients.append(_collect_gradient(tape, adjoint_of, source, rows, targets, output_gradients))
+            gradients.append(_sum_adjoints_of_source(tape, adjoint_of, source, rows, targets, output_gradients))
     return gradients
 
 
@@ -225,7 +225,7 @@ def _find_mandatory_inputs(record: Record) -> RowSet:
 # -- reading the gradients -------------------------------------------------------------------------
 
 
-def _collect_gradient(
+def _sum_adjoints_of_source(
     tape: GradientTape,
     adjoint_of: AdjointLookup,
     source: TargetOrSource,

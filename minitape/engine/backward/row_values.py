@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Cells = tuple[int, int, int, int, Any]
 
 
-def get_row_values(record: Record) -> RowValues:
+def get_values_by_row(record: Record) -> RowValues:
     """Return an object that maps row numbers to values.
 
     The object is a list, or the recording itself if rows are packed, because a sweep reads few values of a packed
@@ -125,5 +125,5 @@ def add_share_to_adjoint(adjoint: Adjoint, share: Adjoint) -> Adjoint:
         share: The share to add, of the same shape and dtype.
     """
     if type(adjoint) is ndarray and adjoint.size >= LARGE:
-        return fast.accumulate_adjoint(adjoint, share)
+        return fast.add_share_to_large_adjoint(adjoint, share)
     return adjoint + share

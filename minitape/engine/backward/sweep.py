@@ -14,7 +14,7 @@ from ..table.accelerator import fast
 from ..table.float_warnings import OFF, WARNINGS, restore_fp_errors
 from ..table.primitives import Primitive, Rules
 from ..table.primitives.choice import build_complex_rules
-from ..table.primitives.elementwise import select_form_for_kind
+from ..table.primitives.elementwise import select_formulas_for_value_kind
 from ..tensor.rule_functions import compile_recorded_rules
 from ..tensor.tensor import wrap_array_with_origin
 from ..types import Adjoint, AdjointLookup, AdjointsByRow, RowSet
@@ -24,7 +24,7 @@ from .row_values import (
     TensorValues,
     add_share_to_adjoint,
     fit_share_to_input,
-    get_row_values,
+    get_values_by_row,
     iter_operations_backward,
 )
 
@@ -72,7 +72,7 @@ class Sweep:
         self.edges: list[tuple[int, Adjoint, Adjoint]] = []
         self.last_row = max(seeds, default=-1)
         self.first_row = min(sources, default=self.last_row + 1)
-        values = get_row_values(record)
+        values = get_values_by_row(record)
         self.values = TensorValues(record, values) if is_recorded else values
 
     def run_to_end(self) -> None:
@@ -200,7 +200,7 @@ class Sweep:
     def find_rules_for_value(self, primitive: Primitive, output_value: Adjoint) -> Rules:
         """Return the rules of a primitive for one kind of value.
 
-        The rules in a line of the table are compiled once for each kind (:func:`select_form_for_kind`).
+        The rules in a line of the table are compiled once for each kind (:func:`select_formulas_for_value_kind`).
 
         Args:
             primitive: The primitive.
@@ -215,7 +215,7 @@ class Sweep:
         rules = (
             compile_recorded_rules(primitive.code)
             if self.is_recorded
-            else select_form_for_kind(primitive.code, output_value).rules
+            else select_formulas_for_value_kind(primitive.code, output_value).rules
         )
         return build_complex_rules(primitive, rules) if output_value.dtype.kind == "c" else rules
 
@@ -225,7 +225,7 @@ class Sweep:
         return wrap_array_with_origin(zeros) if self.is_recorded else zeros
 
 
-@fast.replace
+@fast.replace_by_fast_form
 def run_sweep(
     record: Record,
     seeds: AdjointsByRow,

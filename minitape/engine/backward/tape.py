@@ -15,7 +15,7 @@ from weakref import ref
 from ..hooks import hooks
 from ..record.interrupt_safe import leave_ended_tapes
 from ..record.kept_arrays import release_large_arrays
-from ..record.provenance import Place, find_place, set_gradient_origins
+from ..record.provenance import Place, find_user_place, set_gradient_origins
 from ..record.row_parts import new_tuple
 from ..record.thread_state import append_to_list_or_tuple, state
 from ..tensor.tensor import EagerTensor, Tensor
@@ -159,7 +159,7 @@ class GradientTape(RecordingTape):
             gradients = compute_gradients(self, targets, carriers, adjoints)
         except LookupError as error:
             raise hooks.add_unregistered_op_note(error, self, targets, carriers)  # noqa: B904 - It is the same error.
-        place = find_place(_getframe(1))
+        place = find_user_place(_getframe(1))
         if not tapes:  # Otherwise, the rows of the outer tape show where the gradients came from.
             set_gradient_origins(gradients, targets, carriers, place)
         nones = [*map(is_, gradients, repeat(None))]
@@ -209,7 +209,7 @@ class GradientTape(RecordingTape):
             self.history.append(("gradient", record.next, None, (place[:2],) if place else ()))
             if record.has_large_arrays and (
                 record.tape_count == 1
-                or all(other_tape is None or other_tape._is_used for other_tape in record.list_tapes_or_none())
+                or all(other_tape is None or other_tape._is_used for other_tape in record.list_tapes_or_none_if_gone())
             ):
                 release_large_arrays(record, record.leaves)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ..hooks import hooks
 from ..record.log_warnings import log_warning_up_to_limit
-from ..record.provenance import add_first_use_note
+from ..record.provenance import add_note_about_tape_event
 
 if TYPE_CHECKING:
     from ..types import Object
@@ -36,7 +36,7 @@ def build_reentry_error(tape: RecordingTape) -> Exception:
     Returns:
         The ValueError to raise.
     """
-    return add_first_use_note(
+    return add_note_about_tape_event(
         ValueError("Tape is still recording, This can happen if you try to re-enter an already-active tape."),
         "The tape was first entered in {place}.",
         tape.history,
@@ -80,7 +80,7 @@ def build_used_up_error(tape: RecordingTape) -> Exception:
     )
     if tape.record is None:
         error.add_note(_explain_never_entered())
-    return add_first_use_note(
+    return add_note_about_tape_event(
         error,
         "The tape computed its gradient in {place}. For several gradients, use GradientTape(persistent=True).",
         tape.history,

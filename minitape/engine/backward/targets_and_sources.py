@@ -260,7 +260,7 @@ def build_seed(target: TargetOrSource, output_gradient: Adjoint, is_recorded: bo
     return output_gradient if is_recorded else unbroadcast(output_gradient.array, tuple(target.shape))
 
 
-def is_read_off_tape(tape: GradientTape, source: TargetOrSource, targets: TargetsOrSources) -> bool:
+def is_read_off_tape_by_targets(tape: GradientTape, source: TargetOrSource, targets: TargetsOrSources) -> bool:
     """Return whether any operation that the targets depend on reads a source that is not on the tape.
 
     TensorFlow then returns None for the source, even if the source is also a target. For a variable, only calls of a
@@ -305,7 +305,7 @@ def list_seeds_if_also_target(
 
     Returns:
         The seed of each target that is the source itself. Empty if the source is not a target, or if
-        ``is_read_off_tape`` is true.
+        ``is_read_off_tape_by_targets`` is true.
     """
     base = getattr(source, "_base", source)
     # The seeds become gradients, so `build_seed` must return tensors, as for a recorded sweep.
@@ -314,7 +314,7 @@ def list_seeds_if_also_target(
         for target, output_gradient in zip(targets, output_gradients, strict=True)
         if (target is source or getattr(target, "_base", target) is base) and source.dtype.kind != "s"
     ]
-    return [] if not seeds or is_read_off_tape(tape, source, targets) else seeds
+    return [] if not seeds or is_read_off_tape_by_targets(tape, source, targets) else seeds
 
 
 def compute_gradient_if_also_target(
@@ -330,7 +330,7 @@ def compute_gradient_if_also_target(
 
     Returns:
         The sum of the seeds of all targets that are the source itself, or None if the source is not a target, or if
-        ``is_read_off_tape`` is true.
+        ``is_read_off_tape_by_targets`` is true.
     """
     seeds = list_seeds_if_also_target(tape, source, targets, output_gradients)
     if not seeds:
@@ -346,7 +346,7 @@ def build_recorded_zeros_like_source(source: TargetOrSource) -> Tensor:
     Args:
         source: A tensor or a variable. Open tapes start to watch a variable, because this function reads the variable.
     """
-    value = source._read_state() if hasattr(source, "_read_state") else source
+    value = source._read_and_watch() if hasattr(source, "_read_and_watch") else source
     if state.tapes and type(value) is EagerTensor:
         return TABLE["zeros_like"](value)
     return build_zeros_like_source(source)

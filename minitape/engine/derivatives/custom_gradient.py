@@ -16,7 +16,7 @@ import numpy as np
 
 from ..backward.tape import GradientTape
 from ..hooks import hooks
-from ..record.interrupt_safe import ThreadContext, make_interrupt_safe
+from ..record.interrupt_safe import ThreadContext, make_interrupt_safe_context_manager
 from ..record.row_parts import LEAF
 from ..record.thread_state import append_to_list_or_tuple, get_current_first_run, state
 from ..table.primitives import TABLE, Primitive, Rule
@@ -30,7 +30,7 @@ from ..values.nest import flatten, pack_sequence_as
 # -- state of the thread ---------------------------------------------------------------------------
 
 
-@make_interrupt_safe
+@make_interrupt_safe_context_manager
 def pause_open_tapes() -> Iterator[None]:
     """Pause all open tapes during the block. The first run of a ``tf.function`` continues to record."""
     with ExitStack() as stack:
@@ -50,7 +50,7 @@ def collect_trainable_variable_reads() -> AbstractContextManager[dict[int, Resou
     return ThreadContext(variables_by_id, read_variables=(*state.read_variables, variables_by_id))
 
 
-@make_interrupt_safe
+@make_interrupt_safe_context_manager
 def group_rows_in_picture(group_name: str) -> Iterator[None]:
     """Show the operations in the block as one group in pictures, unless the block contains only one operation.
 
@@ -149,7 +149,7 @@ def _convert_user_gradient(g: Adjoint, upstream_gradient: Tensor) -> Adjoint:
     return g if g is None or isinstance(g, Tensor) else convert_to_tensor(g)
 
 
-def pass_adjoints_as_list(rule: Rule) -> Rule:
+def wrap_rule_to_receive_adjoint_list(rule: Rule) -> Rule:
     """Make a rule receive a list of adjoints, even if its call has only one output.
 
     Args:
@@ -166,7 +166,7 @@ def pass_adjoints_as_list(rule: Rule) -> Rule:
     return call_with_list
 
 
-@pass_adjoints_as_list
+@wrap_rule_to_receive_adjoint_list
 def _apply_custom_rule(adjoints: Adjoint, z: Adjoint, *inputs: Adjoint, call: CustomCall) -> Adjoints:
     is_recorded = any(isinstance(adjoint, Tensor) for adjoint in adjoints)
     shares = call.compute_shares([convert_adjoint_to_tensor(adjoint) for adjoint in adjoints])
@@ -287,7 +287,7 @@ def call_with_custom_gradient(
     variables = [variable for variable in variables_by_id.values() if all(variable is not g for g in passed_values)]
     _require_variables_parameter(grad_fn, variables)
     inputs = [
-        argument._read_state() if hasattr(argument, "_read_state") else convert_to_tensor(argument)
+        argument._read_and_watch() if hasattr(argument, "_read_and_watch") else convert_to_tensor(argument)
         for argument in [*arguments, *variables]
     ]
     results = [convert_to_tensor(leaf) for leaf in flatten(result)]
@@ -335,7 +335,9 @@ def recompute_grad(f: Function) -> Function:
             with GradientTape() as tape:
                 copies = [
                     TABLE["identity"](
-                        argument._read_state() if hasattr(argument, "_read_state") else convert_to_tensor(argument)
+                        argument._read_and_watch()
+                        if hasattr(argument, "_read_and_watch")
+                        else convert_to_tensor(argument)
                     )
                     for argument in flatten(args)
                 ]

@@ -25,7 +25,7 @@ from ..backward.targets_and_sources import (
     find_rows_in_recording,
     should_return_zeros,
 )
-from ..record.interrupt_safe import InterruptSafeExit, make_interrupt_safe
+from ..record.interrupt_safe import InterruptSafeExit, make_interrupt_safe_context_manager
 from ..record.thread_state import state
 from ..table.primitives import TABLE
 from ..tensor.conversion import convert_to_tensor
@@ -99,7 +99,7 @@ class ForwardAccumulator:
                 "tangents."
             )
         self._tangents = [
-            _fit_tangent(primal, convert_to_tensor(tangent, primal.dtype))
+            _broadcast_tangent_to_primal(primal, convert_to_tensor(tangent, primal.dtype))
             for primal, tangent in zip(self._primals, flat_tangents, strict=True)
         ]
 
@@ -152,7 +152,7 @@ class ForwardAccumulator:
             else ()
             for value in values
         ]
-        with self._record_on_outer_tapes():
+        with self._record_only_on_outer_tapes():
             tangents_by_row = self._compute_tangents_by_row(
                 {row: value for value, states in zip(values, rows, strict=True) for row in states}
             )
@@ -167,8 +167,8 @@ class ForwardAccumulator:
             ]
         return pack_sequence_as(primals, tangents)
 
-    @make_interrupt_safe
-    def _record_on_outer_tapes(self) -> Iterator[None]:
+    @make_interrupt_safe_context_manager
+    def _record_only_on_outer_tapes(self) -> Iterator[None]:
         """Let only the tapes that were opened outside the accumulator's block record the computation of tangents."""
         with ExitStack() as stack:
             for tape in [t for t in reversed(state.tapes) if t not in self._outer_tapes]:
@@ -212,7 +212,7 @@ class ForwardAccumulator:
         return {row: tangent for row, tangent in zip(adjoints, pushed_tangents, strict=True) if tangent is not None}
 
 
-def _fit_tangent(primal: TargetOrSource, tangent: Tensor) -> Tensor:
+def _broadcast_tangent_to_primal(primal: TargetOrSource, tangent: Tensor) -> Tensor:
     """Broadcast a tangent to the shape of its primal.
 
     Raises:

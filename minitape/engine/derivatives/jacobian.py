@@ -19,7 +19,7 @@ from ..backward.targets_and_sources import (
     unwrap_keras_variable,
 )
 from ..record.array_spec import ArraySpec
-from ..record.provenance import find_place
+from ..record.provenance import find_user_place
 from ..record.row_parts import Call
 from ..record.thread_state import get_current_first_run, state
 from ..table.primitives import TABLE
@@ -350,7 +350,7 @@ def _end_jacobian(
         None if result is None or math.prod(tuple(result.shape)) > MAX_KEPT_NUMBERS else result for result in results
     ]
     tape.last_request = GradientRequest([target], sources, [None], [g is None for g in gradients], method_name, results)
-    tape._end_gradient(find_place(_getframe()))
+    tape._end_gradient(find_user_place(_getframe()))
 
 
 def _get_numpy_type(target: TargetOrSource) -> type:

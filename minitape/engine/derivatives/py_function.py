@@ -24,7 +24,7 @@ from ..types import Adjoint, Adjoints, Function, Object, OptionalText, Structure
 from ..values import errors, nest
 from ..values.argument_errors import build_argument_error
 from ..values.dtypes import DType, as_dtype
-from .custom_gradient import convert_share_to_array, pass_adjoints_as_list
+from .custom_gradient import convert_share_to_array, wrap_rule_to_receive_adjoint_list
 
 
 @dataclass(eq=False, slots=True, weakref_slot=True)
@@ -77,7 +77,7 @@ class PythonCall:
         zeros = (wrap_array_with_origin(input_tensor.dtype.as_numpy_dtype(0)) for input_tensor in sources)
         return [zero if g is None else convert_to_tensor(g) for g, zero in zip(gradients, zeros, strict=True)]
 
-    def compute_gradients_off_tape(self, adjoints: Sequence[Adjoint]) -> Tensors:
+    def compute_unrecorded_gradients(self, adjoints: Sequence[Adjoint]) -> Tensors:
         """Compute the gradients of the inputs, without recording the computation on any tape.
 
         Args:
@@ -98,7 +98,7 @@ class PythonCall:
                 raise convert_error_to_op_error(error) from error
 
 
-@pass_adjoints_as_list
+@wrap_rule_to_receive_adjoint_list
 def _apply_python_rule(adjoints: Adjoint, z: Adjoint, *inputs: Adjoint, call: PythonCall) -> Adjoints:
     if any(isinstance(adjoint, Tensor) for adjoint in adjoints):  # A recorded sweep needs a py_function for its rows.
         return py_function(
@@ -106,7 +106,7 @@ def _apply_python_rule(adjoints: Adjoint, z: Adjoint, *inputs: Adjoint, call: Py
         )
     return [
         convert_share_to_array(share)
-        for share in call.compute_gradients_off_tape([wrap_array_with_origin(adjoint) for adjoint in adjoints])
+        for share in call.compute_unrecorded_gradients([wrap_array_with_origin(adjoint) for adjoint in adjoints])
     ]
 
 
@@ -186,7 +186,7 @@ def _convert_results(value: Structure, dtypes: list[DType]) -> Tensors:
 
 
 def _convert_result(value: Value, dtype: DType) -> Tensor:
-    if hasattr(value, "_read_state"):
+    if hasattr(value, "_read_and_watch"):
         raise RuntimeError(
             f"A py_function must return tensors or arrays, but it returned the variable {value}. Return the "
             "variable's value() instead."

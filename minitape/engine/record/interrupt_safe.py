@@ -149,7 +149,7 @@ def suspend_recording() -> AbstractContextManager[None]:
     return ThreadContext(record=None, tapes=[], _scope=())
 
 
-def make_interrupt_safe(
+def make_interrupt_safe_context_manager(
     generator_function: Callable[Params, Iterator[Returned]],
 ) -> Callable[Params, AbstractContextManager[Returned]]:
     """Turn a generator function into a ``with`` block whose change never outlasts the block.

@@ -52,7 +52,7 @@ clock = count(1).__next__
 ref = weakref.ref
 
 
-def find_place(frame: FrameType) -> Place:
+def find_user_place(frame: FrameType) -> Place:
     """Find the user's current statement and its caller.
 
     Args:
@@ -60,8 +60,8 @@ def find_place(frame: FrameType) -> Place:
 
     Returns:
         (code, offset) of the statement, or (code, offset, caller's code, caller's offset) if the caller belongs to the
-        user's program. The tuple is empty if no frame belongs to the program. `place_to_stack` converts a place to
-        pairs.
+        user's program. The tuple is empty if no frame belongs to the program. `convert_place_to_stack` converts a place
+        to pairs.
     """
     while OWN_FILES[(code := frame.f_code).co_filename]:
         caller = frame.f_back
@@ -74,11 +74,11 @@ def find_place(frame: FrameType) -> Place:
     return code, frame.f_lasti, outer.f_code, outer.f_lasti
 
 
-def place_to_stack(place: Place) -> Stack:
+def convert_place_to_stack(place: Place) -> Stack:
     """Return the (code, offset) pairs of a place, innermost first.
 
     Args:
-        place: A place, as `find_place` returns it.
+        place: A place, as `find_user_place` returns it.
     """
     return tuple(zip(place[::2], place[1::2], strict=True))
 
@@ -108,7 +108,7 @@ class LoggedEscape(NamedTuple):
     @property
     def stack(self) -> Stack:
         """The user's frames, innermost first."""
-        return place_to_stack(self.place)
+        return convert_place_to_stack(self.place)
 
     @property
     def result(self) -> object:
@@ -158,7 +158,7 @@ class EscapeLog:
         return None
 
 
-def get_thread_escapes() -> EscapeLog:
+def get_thread_escape_log() -> EscapeLog:
     """Return the escape log of this thread. The first call creates it."""
     log = state.memory.escapes
     if log is None:
@@ -305,7 +305,7 @@ def log_escape(tensor: Tensor, method: str, result: Array = None) -> None:
         return
     tensor_record = tensor._record
     record = state.record
-    log = memory.escapes or get_thread_escapes()
+    log = memory.escapes or get_thread_escape_log()
     origin = tensor._origin
     result_reference = ref(result) if type(result) is np.ndarray else result
     reference_fields = (
@@ -314,7 +314,7 @@ def log_escape(tensor: Tensor, method: str, result: Array = None) -> None:
         else (ref(tensor), origin, ref(tensor_record), tensor._row)
     )
     time = clock()
-    place = find_place(_getframe(2))
+    place = find_user_place(_getframe(2))
     record_ref, row_count = (None, 0) if record is None else (ref(record), record.next)
     escape = new_tuple(LoggedEscape, (time, method, reference_fields, place, record_ref, row_count, result_reference))
     if record is not None:
@@ -403,7 +403,7 @@ def try_create_weak_ref(value: object) -> weakref.ref[Object] | None:
         return None
 
 
-def add_first_use_note(error: Exception, note: str, tape_history: list[TapeEvent], event_kind: str) -> Exception:
+def add_note_about_tape_event(error: Exception, note: str, tape_history: list[TapeEvent], event_kind: str) -> Exception:
     """Add a note about an earlier tape event to an error. The message of the error remains TensorFlow's.
 
     Args:

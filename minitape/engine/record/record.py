@@ -112,7 +112,7 @@ class SweepBoundary(NamedTuple):
     spans: Sequence[NumberPair]
 
 
-@fast.replace
+@fast.replace_by_fast_form
 class Record(RowTable):
     """The table of rows. Operations append rows, and a sweep reads them in reverse order.
 
@@ -439,7 +439,7 @@ class Record(RowTable):
 
     # -- tapes and listeners -----------------------------------------------------------------------
 
-    def list_tapes_or_none(self) -> list[GradientTape | None]:
+    def list_tapes_or_none_if_gone(self) -> list[GradientTape | None]:
         """Return the tapes in the order of `tape_entries`, with None for tapes that no longer exist."""
         return [tape() for tape, _, _ in self.tape_entries]
 

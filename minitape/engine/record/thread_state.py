@@ -24,7 +24,7 @@ class ExplainMemory:
             (``Record.release``).
         is_explaining: Whether ``explain`` is running. Meanwhile, no retained recording is dropped, and the values that
             ``explain`` reads are not logged as escapes.
-        escapes: The log of values that left for NumPy or Python (:func:`~.provenance.get_thread_escapes`), or None
+        escapes: The log of values that left for NumPy or Python (:func:`~.provenance.get_thread_escape_log`), or None
             before the first escape.
         last_none_tape: A weak reference to the last tape that returned a None gradient. Initially, a callable that
             returns None.

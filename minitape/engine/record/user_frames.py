@@ -3,11 +3,11 @@
 Each row, origin and event stores the user's statement that caused it. To find this statement, minitape searches the
 call stack outward for the first frame that belongs to the user's program (:func:`find_user_frame`).
 
-The search may start at any frame of minitape, because it skips all of them. The number in ``find_place(_getframe(2))``
-therefore only shortens the search: ``_getframe(0)`` is the frame of the running function, ``_getframe(1)`` is the frame
-of its caller, and ``_getframe(2)`` is the frame of the caller's caller. A number that is too small costs time, and a
-number that is too large would skip the user's statement. A function with a parameter ``frame``
-starts the search at this frame, or at its own caller if ``frame`` is None.
+The search may start at any frame of minitape, because it skips all of them. The number in
+``find_user_place(_getframe(2))`` therefore only shortens the search: ``_getframe(0)`` is the frame of the running
+function, ``_getframe(1)`` is the frame of its caller, and ``_getframe(2)`` is the frame of the caller's caller. A
+number that is too small costs time, and a number that is too large would skip the user's statement. A function with a
+parameter ``frame`` starts the search at this frame, or at its own caller if ``frame`` is None.
 """
 
 import os

@@ -18,17 +18,17 @@ class Accelerator:
     """The plain accelerator, which does not replace anything. :mod:`minitape.speed` overrides its methods.
 
     >>> plain = Accelerator()
-    >>> plain.accumulate_adjoint(np.ones(2), np.ones(2))
+    >>> plain.add_share_to_large_adjoint(np.ones(2), np.ones(2))
     array([2., 2.])
 
     Attributes:
         large_size: Arrays with at least this many elements are considered large.
     """
 
-    def replace(self, plain: Decorated) -> Decorated:
+    def replace_by_fast_form(self, plain: Decorated) -> Decorated:
         """Return the function or class to use in place of a plain one. By default, this is `plain` itself.
 
-        :class:`minitape.engine.record.record.Record`, :func:`minitape.engine.tensor.operation.apply`,
+        :class:`minitape.engine.record.record.Record`, :func:`minitape.engine.tensor.operation.run_and_record`,
         :func:`minitape.engine.backward.sweep.run_sweep`, :class:`minitape.functions.row_program.RowEvaluator` and
         :func:`minitape.tf.keras.update_variables` are decorated with this method.
 
@@ -37,7 +37,7 @@ class Accelerator:
         """
         return plain
 
-    def register_function(
+    def get_fast_operation_function(
         self,
         plain: Function,
         primitive: Primitive,
@@ -66,7 +66,7 @@ class Accelerator:
 
     large_size: float = math.inf
 
-    def create_buffer(self, shape: Sizes, dtype: NumPyType) -> ndarray:
+    def create_uninitialized_array(self, shape: Sizes, dtype: NumPyType) -> ndarray:
         """Create an array with arbitrary elements. The caller will overwrite the elements.
 
         Args:
@@ -75,7 +75,7 @@ class Accelerator:
         """
         return np.empty(shape, dtype)
 
-    def accumulate_adjoint(self, total: Array, share: Array) -> Array:
+    def add_share_to_large_adjoint(self, total: Array, share: Array) -> Array:
         """Return the sum of two large adjoints.
 
         Args:
@@ -84,7 +84,7 @@ class Accelerator:
         """
         return total + share
 
-    def compile_formula(self, text: str, names: str, plain: Function) -> Function:
+    def compile_formula_for_large_arrays(self, text: str, names: str, plain: Function) -> Function:
         """Return the function to use for a formula on large arrays.
 
         Args:

@@ -102,10 +102,10 @@ def parse_expression(text: str) -> ast.expr:
     return ast.parse(text, mode="eval").body
 
 
-def find_names(text: str) -> NameSet:
+def find_names_in_expression(text: str) -> NameSet:
     """Find the names of variables and functions in an expression.
 
-    >>> sorted(find_names("g * cos(x)"))
+    >>> sorted(find_names_in_expression("g * cos(x)"))
     ['cos', 'g', 'x']
 
     Args:
@@ -164,12 +164,12 @@ class _OperatorCalls(ast.NodeTransformer):
         name = OPERATORS[type(node.op)]
         x = node.left
         y = node.right
-        if not find_names(ast.unparse(x)):
+        if not find_names_in_expression(ast.unparse(x)):
             return self._build_call(f"reflected_{name}", y, x)
-        return self._build_call(name if find_names(ast.unparse(y)) else f"{name}_number", x, y)
+        return self._build_call(name if find_names_in_expression(ast.unparse(y)) else f"{name}_number", x, y)
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
-        return self._build_call("negative", node.operand) if find_names(ast.unparse(node)) else node
+        return self._build_call("negative", node.operand) if find_names_in_expression(ast.unparse(node)) else node
 
 
 def replace_operators_with_calls(text: str) -> str:

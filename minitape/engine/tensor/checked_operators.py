@@ -7,7 +7,7 @@ from ..table.primitives import TABLE, Primitive
 from ..types import FunctionsByName, Value
 from ..values import dtypes
 from ..values.argument_errors import build_argument_error
-from .operation import apply, run_binary
+from .operation import run_and_record, run_checked_binary
 from .tensor import EagerTensor, Tensor
 
 
@@ -40,7 +40,7 @@ def promote_quotient_operands(a: Tensor, b: Tensor, op: str = "__truediv__") -> 
 
 
 def _divide_tensors(primitive: Primitive, a: Tensor, b: Tensor) -> Tensor:
-    return run_binary(primitive, *promote_quotient_operands(a, b))
+    return run_checked_binary(primitive, *promote_quotient_operands(a, b))
 
 
 def is_multipliable_matrix_pair(a: Value, b: Value) -> bool:
@@ -61,7 +61,9 @@ def is_multipliable_matrix_pair(a: Value, b: Value) -> bool:
 
 
 def _multiply_matrices(primitive: Primitive, a: Tensor, b: Tensor) -> Tensor:
-    return apply(primitive, (a, b), {}, _getframe(2)) if is_multipliable_matrix_pair(a, b) else hooks.matmul(a, b)
+    return (
+        run_and_record(primitive, (a, b), {}, _getframe(2)) if is_multipliable_matrix_pair(a, b) else hooks.matmul(a, b)
+    )
 
 
 def _apply_logical_or_bitwise(primitive: Primitive, a: Tensor, b: Tensor) -> Tensor:
@@ -72,10 +74,12 @@ def _apply_logical_or_bitwise(primitive: Primitive, a: Tensor, b: Tensor) -> Ten
     """
     if a.dtype.kind not in "biu":
         raise build_argument_error(f"&, | and ^ take bools or integers, not {a.dtype.name}. For a power, write x ** 2")
-    return run_binary(primitive if a.dtype.kind == "b" else TABLE[primitive.name.replace("logical", "bitwise")], a, b)
+    return run_checked_binary(
+        primitive if a.dtype.kind == "b" else TABLE[primitive.name.replace("logical", "bitwise")], a, b
+    )
 
 
-# The functions that replace `run_binary`, keyed by Python's name for the operator.
+# The functions that replace `run_checked_binary`, keyed by Python's name for the operator.
 CHECKED_OPERATORS: FunctionsByName = {
     "truediv": _divide_tensors,
     "matmul": _multiply_matrices,

@@ -8,7 +8,7 @@ import numpy as np
 from numpy import ndarray
 
 from ..hooks import hooks
-from ..record.provenance import build_origin, get_thread_escapes
+from ..record.provenance import build_origin, get_thread_escape_log
 from ..table.float_warnings import ignore_fp_errors
 from ..table.primitives import TABLE
 from ..table.primitives.choice import warn_if_imaginary_discarded
@@ -91,15 +91,15 @@ def convert_to_tensor(
             )
         return value
     # Variables and other objects that hold a tensor convert themselves.
-    if hasattr(value, "_to_tensor"):
-        return value._to_tensor(wanted_dtype)
+    if hasattr(value, "_to_tensor_requiring_dtype"):
+        return value._to_tensor_requiring_dtype(wanted_dtype)
     if wanted_dtype is None and dtype_hint is not None:
         with suppress(TypeError, ValueError):
             return convert_to_tensor(value, dtype_hint)
     if (
         isinstance(value, (list, tuple))
         and not _PYTHON_NUMBERS.issuperset(map(type, value))
-        and _find_first_tensor_as_list(value)
+        and _find_first_tensor_in_sequence_as_list(value)
     ):
         return _stack_sequence_with_tensors(value, wanted_dtype)
     return _set_constant_origin(wrap_array(convert_to_new_array(value, wanted_dtype)), value)
@@ -138,7 +138,7 @@ def constant(value: Value, dtype: DTypeLike = None, shape: ShapeLike = None, nam
             )
         return value if shape is None else _reshape_or_fill(value, value, TensorShape(shape))
     wanted_dtype = None if dtype is None else dtypes.as_dtype(dtype)
-    if hasattr(value, "_to_tensor"):
+    if hasattr(value, "_to_tensor_requiring_dtype"):
         value = value.numpy()
     tensor: Tensor = _set_constant_origin(wrap_array(convert_to_new_array(value, wanted_dtype)), value)
     return tensor if shape is None else _reshape_or_fill(tensor, value, TensorShape(shape))
@@ -179,7 +179,7 @@ def _set_constant_origin(tensor: EagerTensor, value: Value) -> EagerTensor:
 
     With this origin, `explain` follows values that left minitape and came back.
     """
-    escape = get_thread_escapes().find_escape_of_result(value) if is_numpy_value(value) else None
+    escape = get_thread_escape_log().find_escape_of_result(value) if is_numpy_value(value) else None
     tensor._origin = build_origin("constant", (), escape)
     return tensor
 
@@ -267,7 +267,7 @@ def _convert_leaves(leaves: list[Object], dtype: DType | None) -> ndarray:
     if not leaf_types.isdisjoint((list, tuple)):
         raise ValueError(_RAGGED)
     if dtype is None:
-        return _check_no_new_infinity(_convert_by_first_leaf(leaves, leaf_types), leaves)
+        return _check_no_overflow_to_infinity(_convert_by_first_leaf(leaves, leaf_types), leaves)
     fits_dtype = all(
         issubclass(leaf_type, _TYPES_BY_KIND[dtype.kind]) and not (dtype.kind == "c" and leaf_type is bool)
         for leaf_type in leaf_types
@@ -324,7 +324,7 @@ def _build_integers(leaves: list[Object]) -> ndarray:
     return int64_array.astype(np.int32) if fits_int32 else int64_array
 
 
-def _check_no_new_infinity(array: Array, leaves: list[Object]) -> Array:
+def _check_no_overflow_to_infinity(array: Array, leaves: list[Object]) -> Array:
     """Return an array that was built from Python numbers.
 
     Raises:
@@ -354,7 +354,7 @@ def _encode_strings(leaves: list[Object]) -> ndarray:
 # -- sequences that hold tensors -------------------------------------------------------------------
 
 
-def _find_first_tensor_as_list(value: Value) -> list:
+def _find_first_tensor_in_sequence_as_list(value: Value) -> list:
     """Find the first tensor, or object that contains a tensor, in a nested sequence.
 
     Returns:
@@ -362,21 +362,21 @@ def _find_first_tensor_as_list(value: Value) -> list:
         its elements.
     """
     for item in value:
-        if isinstance(item, Tensor) or hasattr(item, "_to_tensor"):
+        if isinstance(item, Tensor) or hasattr(item, "_to_tensor_requiring_dtype"):
             return [item]
-        if isinstance(item, (list, tuple)) and (inner_tensor := _find_first_tensor_as_list(item)):
+        if isinstance(item, (list, tuple)) and (inner_tensor := _find_first_tensor_in_sequence_as_list(item)):
             return inner_tensor
     return []
 
 
 def _stack_sequence_with_tensors(value: Value, dtype: DType | None) -> Tensor:
     """Stack a sequence that contains tensors, like ``tf.stack``."""
-    element_dtype = _find_first_tensor_as_list(value)[0].dtype if dtype is None else dtype
+    element_dtype = _find_first_tensor_in_sequence_as_list(value)[0].dtype if dtype is None else dtype
 
     def convert_item(item: Value) -> Tensor:
-        if isinstance(item, (list, tuple)) and _find_first_tensor_as_list(item):
+        if isinstance(item, (list, tuple)) and _find_first_tensor_in_sequence_as_list(item):
             return stack_tensors([convert_item(i) for i in item], 0)
-        if not (isinstance(item, Tensor) or hasattr(item, "_to_tensor")):
+        if not (isinstance(item, Tensor) or hasattr(item, "_to_tensor_requiring_dtype")):
             return convert_to_tensor(item, element_dtype)
         tensor = convert_to_tensor(item)
         return tensor if dtype in (None, tensor.dtype) else cast_tensor(tensor, dtype)

@@ -7,20 +7,20 @@ from types import FrameType
 import numpy as np
 from numpy import ndarray
 
-from ..record.provenance import build_origin, find_place
+from ..record.provenance import build_origin, find_user_place
 from ..record.thread_state import state
 from ..table.accelerator import fast
 from ..table.float_warnings import ignore_fp_errors
 from ..table.primitives import Primitive
-from ..table.primitives.elementwise import select_form_for_kind
+from ..table.primitives.elementwise import select_formulas_for_value_kind
 from ..types import Array, Attributes, Result, Value
 from ..values.argument_errors import build_argument_error, build_dtype_error
 from .conversion import convert_to_tensor
 from .tensor import EagerTensor, Tensor, wrap_array
 
 
-@fast.replace
-def apply(
+@fast.replace_by_fast_form
+def run_and_record(
     primitive: Primitive, inputs: tuple[Tensor, ...], attrs: Attributes, frame: FrameType | None = None
 ) -> Result:
     """Run a primitive on tensors, and record it.
@@ -45,7 +45,7 @@ def apply(
     arrays = [t._value for t in inputs]
     forward = primitive.forward
     if primitive.code:
-        forward = select_form_for_kind(primitive.code, find_type_deciding_operand(arrays)).forward
+        forward = select_formulas_for_value_kind(primitive.code, find_type_deciding_operand(arrays)).forward
     out = ignore_fp_errors().run(forward, *arrays, **attrs)
     has_several = type(out) is tuple
     tensors = tuple(map(wrap_array, out if has_several else (out,)))
@@ -90,7 +90,7 @@ def record_operation(
     if record is not None:
         record.write_rows(primitive, inputs, attrs, outputs, frame)
         return
-    origin = build_origin("op", inputs, primitive, find_place(frame or _getframe(1)))
+    origin = build_origin("op", inputs, primitive, find_user_place(frame or _getframe(1)))
     for tensor in outputs:
         tensor._origin = origin
 
@@ -111,7 +111,9 @@ def convert_inputs_to_tensors(inputs: Iterable[Value]) -> tuple[Tensor, ...]:
     return tuple([value if isinstance(value, Tensor) else convert_to_tensor(value, dtype) for value in inputs])
 
 
-def _apply(tensor: Tensor, primitive: Primitive, inputs: tuple[Value, ...], attrs: Attributes) -> Result:
+def _convert_inputs_and_run(
+    tensor: Tensor, primitive: Primitive, inputs: tuple[Value, ...], attrs: Attributes
+) -> Result:
     """Run a primitive that was called with tensors.
 
     This is a tensor method because the table of primitives cannot import this module.
@@ -127,10 +129,10 @@ def _apply(tensor: Tensor, primitive: Primitive, inputs: tuple[Value, ...], attr
     """
     if set(map(type, inputs)) != {EagerTensor}:
         inputs = convert_inputs_to_tensors(inputs)
-    return apply(primitive, inputs, attrs)
+    return run_and_record(primitive, inputs, attrs)
 
 
-Tensor._apply = _apply  # type: ignore[attr-defined]
+Tensor._convert_inputs_and_run = _convert_inputs_and_run  # type: ignore[attr-defined]
 
 
 def check_broadcast(op: str, x: Tensor, y: Tensor) -> None:
@@ -151,7 +153,7 @@ def check_broadcast(op: str, x: Tensor, y: Tensor) -> None:
         raise build_argument_error(f"Incompatible shapes: {first_shape} vs. {second_shape}", op) from None
 
 
-def run_binary(primitive: Primitive, x: Tensor, y: Tensor) -> Tensor:
+def run_checked_binary(primitive: Primitive, x: Tensor, y: Tensor) -> Tensor:
     """Run an elementwise operation on two tensors, after the same checks as in TensorFlow.
 
     Args:
@@ -176,7 +178,7 @@ def run_binary(primitive: Primitive, x: Tensor, y: Tensor) -> Tensor:
             check_broadcast(primitive.op, x, y)
         if primitive.op in OPERAND_CHECKS:
             OPERAND_CHECKS[primitive.op](primitive, x, y)
-    return apply(primitive, (x, y), {})
+    return run_and_record(primitive, (x, y), {})
 
 
 def _check_numbers(primitive: Primitive, x: Tensor, y: Tensor) -> None:

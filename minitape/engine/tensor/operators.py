@@ -1,7 +1,7 @@
 """Define the tensor operators, such as ``a + b``, ``2 * a`` and ``a < b``.
 
 Each operator first converts its other operand to a tensor, and then runs a primitive with
-:func:`minitape.engine.tensor.operation.run_binary`, which checks both operands. :mod:`minitape.speed.operators`
+:func:`minitape.engine.tensor.operation.run_checked_binary`, which checks both operands. :mod:`minitape.speed.operators`
 generates faster code for arithmetic on floats of the same dtype.
 """
 
@@ -19,7 +19,7 @@ from ..values.errors import InvalidArgumentError
 from .checked_operators import CHECKED_OPERATORS
 from .conversion import cast_tensor, convert_operand_to_dtype, convert_to_tensor
 from .numbers import convert_number_operand
-from .operation import apply, run_binary
+from .operation import run_and_record, run_checked_binary
 from .tensor import EagerTensor, Tensor, wrap_array_with_origin
 
 # The names of the primitives, keyed by Python's name for the operator.
@@ -52,8 +52,8 @@ def _convert_other_operand(a: Tensor, b: Value, strict: bool = True) -> Result:
         b = convert_number_operand(a, b)
     if isinstance(b, Tensor):
         return b if type(b) is EagerTensor else NotImplemented
-    if hasattr(b, "_read_state"):
-        current: Tensor = b._read_state()
+    if hasattr(b, "_read_and_watch"):
+        current: Tensor = b._read_and_watch()
         return current
     return convert_operand_to_dtype(b, a.dtype, strict)
 
@@ -63,7 +63,7 @@ def _multiply_as_ints_to_bool(primitive: Primitive, a: Value, b: Value) -> Resul
     if isinstance(b, Tensor) and type(b) is not EagerTensor:
         return NotImplemented
     x, y = (cast_tensor(convert_to_tensor(operand), dtypes.int32) for operand in (a, b))
-    return cast_tensor(run_binary(primitive, x, y), dtypes.bool)
+    return cast_tensor(run_checked_binary(primitive, x, y), dtypes.bool)
 
 
 def _build_operator_pair(name: str, primitive: Primitive) -> tuple[Function, Function]:
@@ -79,7 +79,7 @@ def _build_operator_pair(name: str, primitive: Primitive) -> tuple[Function, Fun
     Returns:
         Both functions. Their second parameter accepts any type.
     """
-    run_operator = CHECKED_OPERATORS.get(name, run_binary)
+    run_operator = CHECKED_OPERATORS.get(name, run_checked_binary)
     strict = name not in ("add", "truediv", "matmul")
     multiplies = name == "mul"
 
@@ -111,7 +111,7 @@ def _build_operator_pair(name: str, primitive: Primitive) -> tuple[Function, Fun
 
 
 def _build_comparison(primitive: Primitive) -> Function:
-    return lambda a, b: run_binary(primitive, a, _convert_other_operand(a, b))
+    return lambda a, b: run_checked_binary(primitive, a, _convert_other_operand(a, b))
 
 
 def _build_equality(primitive: Primitive, result_if_unlike: bool) -> Function:
@@ -124,7 +124,7 @@ def _build_equality(primitive: Primitive, result_if_unlike: bool) -> Function:
         if b is None:
             return result_if_unlike
         try:
-            return run_binary(primitive, a, _convert_other_operand(a, b))
+            return run_checked_binary(primitive, a, _convert_other_operand(a, b))
         except InvalidArgumentError as error:
             if "Incompatible shapes" in str(error):
                 return wrap_array_with_origin(np.bool_(result_if_unlike))
@@ -134,7 +134,7 @@ def _build_equality(primitive: Primitive, result_if_unlike: bool) -> Function:
 
 
 def _build_unary(name: str, boolean_name: str = "") -> Function:
-    return lambda a: apply(
+    return lambda a: run_and_record(
         TABLE[boolean_name if boolean_name and a.dtype.kind == "b" else name], (a,), {}, _getframe(1)
     )
 
@@ -142,8 +142,8 @@ def _build_unary(name: str, boolean_name: str = "") -> Function:
 def install_operators() -> None:
     """Add the operators to ``EagerTensor``. All primitives must have been declared beforehand."""
     operators_by_name: FunctionsByName = {
-        "neg": fast.register_function(_build_unary("negative"), TABLE["negative"], "__neg__"),
-        "abs": lambda a: apply(TABLE["complex_abs" if a.dtype.kind == "c" else "abs"], (a,), {}, _getframe(1)),
+        "neg": fast.get_fast_operation_function(_build_unary("negative"), TABLE["negative"], "__neg__"),
+        "abs": lambda a: run_and_record(TABLE["complex_abs" if a.dtype.kind == "c" else "abs"], (a,), {}, _getframe(1)),
         "invert": _build_unary("bitwise_not", "logical_not"),
         "eq": _build_equality(TABLE["equal"], False),
         "ne": _build_equality(TABLE["not_equal"], True),
@@ -155,7 +155,7 @@ def install_operators() -> None:
         for label, general in zip((name, f"r{name}"), _build_operator_pair(name, table_line), strict=True):
             operators_by_name[label] = general
             if name in ARITHMETIC:
-                operators_by_name[label] = fast.register_function(
+                operators_by_name[label] = fast.get_fast_operation_function(
                     general, table_line, f"__{label}__", reflected=label != name
                 )
                 operators_by_name[label].__doc__ = f"{table_line.texts[0]}, elementwise."

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ..record.thread_state import get_current_first_run
 from ..table.primitives import TABLE
 from .conversion import convert_to_tensor
-from .operation import apply
+from .operation import run_and_record
 from .tensor import VARIABLE_SLICES, Tensor
 
 if TYPE_CHECKING:
@@ -33,7 +33,9 @@ def build_slice_assign(variable: ResourceVariable, spec: tuple[Index, ...]) -> F
         part = convert_to_tensor(value, variable.dtype)
         update = TABLE["slice_update"]
         if get_current_first_run() is not None:
-            return variable._assign(apply(update, (variable._read_state(), part), {"spec": spec}), "assign")
+            return variable._assign(
+                run_and_record(update, (variable._read_and_watch(), part), {"spec": spec}), "assign"
+            )
         return variable._update_state_with_part(partial(update.forward, spec=spec), part)
 
     return assign

@@ -4,7 +4,7 @@ import operator
 from functools import cache
 
 from ..table.accelerator import fast
-from ..table.generated_code import compile_expression, find_names
+from ..table.generated_code import compile_expression, find_names_in_expression
 from ..table.primitives import Rule
 from ..table.primitives.elementwise import BY_CODE, FIRST_CODE, RECORDED_FUNCTIONS, to_recorded_formula
 from ..types import Function, FunctionsByName
@@ -35,7 +35,7 @@ def build_recorded_functions() -> FunctionsByName:
         for primitive in BY_CODE
         for text in primitive.texts[1:]
         if text != "-"
-        for name in find_names(to_recorded_formula(text))
+        for name in find_names_in_expression(to_recorded_formula(text))
     }
     functions = dict(RECORDED_FUNCTIONS)
     for primitive in BY_CODE:
@@ -44,11 +44,11 @@ def build_recorded_functions() -> FunctionsByName:
         is_called = not called_names.isdisjoint((primitive.name, f"{primitive.name}_number"))
         # Every sweep adds shares, even if no rule contains an addition.
         if primitive.name == "add" or is_called:
-            function = fast.register_function(general, primitive, "rule", signature=signature, inside=True)
+            function = fast.get_fast_operation_function(general, primitive, "rule", signature=signature, inside=True)
             functions[primitive.name] = function
             functions[f"{primitive.name}_number"] = function
         if (name := f"reflected_{primitive.name}") in called_names:
-            functions[name] = fast.register_function(
+            functions[name] = fast.get_fast_operation_function(
                 _swap_operands(general), primitive, "rule", reflected=True, signature=signature, inside=True
             )
     return functions

@@ -19,7 +19,7 @@ from numpy import ndarray
 from ..hooks import hooks
 from ..record.interrupt_safe import suspend_recording
 from ..record.log_warnings import warn_not_watchable
-from ..record.provenance import ASSIGNMENT_GENERATIONS, Origin, build_origin, find_place
+from ..record.provenance import ASSIGNMENT_GENERATIONS, Origin, build_origin, find_user_place
 from ..record.row_parts import FLOAT_TYPES
 from ..record.thread_state import get_current_first_run, state
 from ..table.float_warnings import ignore_fp_errors
@@ -28,7 +28,7 @@ from ..types import OptionalText, RowNumbers, TensorOperators
 from ..values.argument_errors import build_argument_error
 from ..values.shape import TensorShape
 from .conversion import convert_to_tensor
-from .operation import apply
+from .operation import run_and_record
 from .tensor import EagerTensor, Reference, Tensor, wrap_array
 from .variable_operators import VariableOperators
 
@@ -146,7 +146,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
         self._state: Tensor = wrap_array(array)
         self._tape_set: object = None
 
-    def _read_state(self) -> Tensor:
+    def _read_and_watch(self) -> Tensor:
         """Return the current state as a tensor. Open tapes start to watch the variable."""
         record = state.record
         # If the tape set has not changed since the last access, no tape has started or stopped recording.
@@ -251,7 +251,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
             return ()
         return tuple(sorted(state_rows, key=tape.watched.__contains__))
 
-    def _to_tensor(self, dtype: DType | None = None) -> Tensor:
+    def _to_tensor_requiring_dtype(self, dtype: DType | None = None) -> Tensor:
         """Return the current state as a tensor, for ``convert_to_tensor``.
 
         Args:
@@ -280,7 +280,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
         >>> float(v.assign_add(2.0)), float(before)
         (3.0, 1.0)
         """
-        return apply(_IDENTITY, (self._read_state(),), {})
+        return run_and_record(_IDENTITY, (self._read_and_watch(),), {})
 
     def read_value(self) -> Tensor:
         """Return the current state as a tensor, like ``value``.
@@ -301,8 +301,8 @@ class ResourceVariable(VariableOperators, TensorOperators):
         >>> tf.Variable([1.0, 2.0]).numpy()
         array([1., 2.], dtype=float32)
         """
-        # This must call `_read_state`, because tapes count `numpy` as an access.
-        return self._read_state().numpy()
+        # This must call `_read_and_watch`, because tapes count `numpy` as an access.
+        return self._read_and_watch().numpy()
 
     # -- assignment --------------------------------------------------------------------------------
 
@@ -421,7 +421,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
             self._apply_assignment(change, method)
             if read_value and (record is not None or state.read_variables):
                 # TensorFlow counts returning the value as an access.
-                self._read_state()
+                self._read_and_watch()
         return UnreadVariable(self) if read_value else None
 
     def _apply_assignment(self, value_or_delta: Tensor, method: str) -> None:
@@ -474,10 +474,11 @@ class ResourceVariable(VariableOperators, TensorOperators):
         if record is not None:
             record.append_event(method, (self, self._version, record.find_row(inputs[0])))
         self._store_state(
-            tensor, build_origin(method, inputs, weakref.ref(self), find_place(_getframe(3)), ASSIGNMENT_GENERATIONS)
+            tensor,
+            build_origin(method, inputs, weakref.ref(self), find_user_place(_getframe(3)), ASSIGNMENT_GENERATIONS),
         )
 
-    def _take_state_from_first_run(self, tensor: Tensor, origin: Origin) -> None:
+    def _set_state_from_first_run(self, tensor: Tensor, origin: Origin) -> None:
         """Set the state that a traced function has computed.
 
         Args:
@@ -539,7 +540,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
     def __repr__(self) -> str:
         """Return the name, shape, dtype and value in TensorFlow's format."""
         try:
-            value = f", numpy={self._read_state()._format_value(repr)}"
+            value = f", numpy={self._read_and_watch()._format_value(repr)}"
         except TypeError:
             # A traced function cannot show a value that may differ in later calls.
             value = ""
@@ -547,15 +548,15 @@ class ResourceVariable(VariableOperators, TensorOperators):
 
     def __iter__(self) -> Iterator[Tensor]:
         """Iterate over the slices of the current state along the first axis."""
-        return iter(self._read_state())
+        return iter(self._read_and_watch())
 
     def __getitem__(self, key: Index) -> VariableSlice:
         """Return a slice of the current state. The slice has an ``assign`` method."""
-        return hooks.getitem(self._read_state(), key, self)
+        return hooks.getitem(self._read_and_watch(), key, self)
 
     def __array__(self, dtype: NumPyType | None = None, copy: bool | None = None) -> ndarray:
         """Return the current state as a NumPy array, for NumPy functions."""
-        array = self._read_state().__array__(dtype, copy)
+        array = self._read_and_watch().__array__(dtype, copy)
         return np.asarray(array.item()) if array.dtype == object and not array.ndim and dtype is None else array
 
     def __hash__(self) -> int:
@@ -603,7 +604,7 @@ class UnreadVariable(ResourceVariable):
     _creation_number = property(lambda self: self._base._creation_number)
     _state = property(lambda self: self._base._state)
 
-    def _read_state(self) -> Tensor:
+    def _read_and_watch(self) -> Tensor:
         record = state.record
         return self._state if record is None else self._base._enter_state_in_record(record, is_access=False)
 

@@ -17,14 +17,14 @@ from .tensor import Tensor
 class VariableOperators:
     """A mixin that adds Python's operators to variables.
 
-    A class that uses this mixin has a method ``_read_state``, which returns the current state as a tensor.
+    A class that uses this mixin has a method ``_read_and_watch``, which returns the current state as a tensor.
     """
 
     __slots__ = ()
 
     if TYPE_CHECKING:
 
-        def _read_state(self) -> Tensor: ...
+        def _read_and_watch(self) -> Tensor: ...
 
 
 def _add_operator(method: str, operator: Function) -> None:
@@ -33,20 +33,20 @@ def _add_operator(method: str, operator: Function) -> None:
     setattr(VariableOperators, method, operator)
 
 
-def _build_forwarding(method: str) -> Function:
+def _build_operator_on_state(method: str) -> Function:
     """Build an operator that applies the same operator to the variable's state.
 
     ``minitape.speed`` passes the state itself instead of the variable.
     """
 
     def call_on_state(self: Value, *operands: Value) -> Result:
-        tensor = self._read_state() if isinstance(self, VariableOperators) else self
+        tensor = self._read_and_watch() if isinstance(self, VariableOperators) else self
         return getattr(tensor, method)(*operands)
 
     return call_on_state
 
 
-def _build_refusal(text: str) -> Function:
+def _build_refusing_operator(text: str) -> Function:
     def refuse_operator(self: object, other: object) -> Result:
         raise RuntimeError(text)
 
@@ -55,13 +55,17 @@ def _build_refusal(text: str) -> Function:
 
 _FORWARDED = "bool int float complex neg abs invert eq ne lt le gt ge matmul and or xor rmatmul rand ror rxor"
 for _name in _FORWARDED.split():
-    _add_operator(f"__{_name}__", _build_forwarding(f"__{_name}__"))
+    _add_operator(f"__{_name}__", _build_operator_on_state(f"__{_name}__"))
 for _name, _primitive in ARITHMETIC.items():
     for _method in (f"__{_name}__", f"__r{_name}__"):
         _add_operator(
             _method,
-            fast.register_function(
-                _build_forwarding(_method), TABLE[_primitive], _method, reflected=_method.startswith("__r"), reads=True
+            fast.get_fast_operation_function(
+                _build_operator_on_state(_method),
+                TABLE[_primitive],
+                _method,
+                reflected=_method.startswith("__r"),
+                reads=True,
             ),
         )
 for _name, _symbol in (("add", "+"), ("sub", "-"), ("mul", "*"), ("truediv", "/"), ("pow", "**")):
@@ -70,4 +74,4 @@ for _name, _symbol in (("add", "+"), ("sub", "-"), ("mul", "*"), ("truediv", "/"
         f"`variable {_symbol}= value` with `tf.Variable`s is not supported. Use `variable.assign{_call}` to modify the "
         f"variable, or `out = variable {_symbol} value` if you need to get a new output Tensor."
     )
-    _add_operator(f"__i{_name}__", _build_refusal(_text))
+    _add_operator(f"__i{_name}__", _build_refusing_operator(_text))

@@ -153,7 +153,7 @@ def _find_dtype_of_numpy_object(value: object) -> DType | None:
     return string if numpy_dtype.kind in "SU" else _BY_NUMPY.get(numpy_dtype)
 
 
-def find_dtype(value: Array) -> DType:
+def find_dtype_of_array(value: Array) -> DType:
     """Find the DType of a NumPy array or scalar.
 
     Args:
@@ -165,10 +165,10 @@ def find_dtype(value: Array) -> DType:
     Raises:
         TypeError: If TensorFlow does not have this type.
     """
-    return find_dtype_of_numpy(value.dtype)
+    return find_dtype_of_numpy_dtype(value.dtype)
 
 
-def find_dtype_of_numpy(dtype: np.dtype) -> DType:
+def find_dtype_of_numpy_dtype(dtype: np.dtype) -> DType:
     """Return the DType that corresponds to a NumPy dtype.
 
     Args:
@@ -184,7 +184,7 @@ def find_dtype_of_numpy(dtype: np.dtype) -> DType:
     return known_dtype if known_dtype is not None else as_dtype(dtype)
 
 
-def find_dtype_of_any(value: Object) -> DType:
+def find_dtype_of_tensor_or_array(value: Object) -> DType:
     """Find the DType of a tensor, array or NumPy scalar.
 
     Args:
@@ -194,4 +194,4 @@ def find_dtype_of_any(value: Object) -> DType:
         The DType.
     """
     dtype = value.dtype
-    return dtype if isinstance(dtype, DType) else find_dtype(value)
+    return dtype if isinstance(dtype, DType) else find_dtype_of_array(value)

@@ -16,7 +16,7 @@ from ...engine.record.provenance import LoggedEscape, find_creation_stack
 from ...engine.table.primitives import Primitive
 from ...engine.tensor.tensor import Tensor
 from ...engine.types import Function, NumberPair, RowList, TargetsOrSources
-from ...engine.values.dtypes import find_dtype_of_numpy
+from ...engine.values.dtypes import find_dtype_of_numpy_dtype
 from ...recording.function_bodies import find_outermost_call_or_node_itself
 from ...recording.graph_nodes import (
     Break,
@@ -250,7 +250,7 @@ def build_tape_row(details: TapeRowDetails, index: int, node: ValueNode, edges: 
     if node.tensor is None and node.record is not None and node.enclosing_call is None:
         # One call for both values is faster than two separate lookups.
         shape, numpy_dtype = node.record.get_shape_and_dtype(node.row)
-        dtype: Any = find_dtype_of_numpy(numpy_dtype)
+        dtype: Any = find_dtype_of_numpy_dtype(numpy_dtype)
     else:
         shape = np.shape(reachability.find_array(node))
         dtype = node.find_dtype()

@@ -112,10 +112,11 @@ class Primitive:
         Returns:
             The output, or a tuple of several outputs.
         """
-        # Only tensors have the method `_apply`, which minitape.engine.tensor.operation adds to the class `Tensor`.
+        # Only tensors have the method `_convert_inputs_and_run`, which minitape.engine.tensor.operation adds to the
+        # class `Tensor`.
         for value in inputs:
-            if hasattr(value, "_apply"):
-                return value._apply(self, inputs, attrs)
+            if hasattr(value, "_convert_inputs_and_run"):
+                return value._convert_inputs_and_run(self, inputs, attrs)
         return self.forward(*inputs, **attrs)
 
     @property

@@ -4,10 +4,10 @@ import numpy as np
 
 from ...types import Array, Function
 from ...values.argument_errors import build_argument_error
-from ...values.dtypes import find_dtype_of_any
+from ...values.dtypes import find_dtype_of_tensor_or_array
 from . import TABLE, declare
 from .formula import ARRAY
-from .numerics import wrap_half_in_single
+from .numerics import wrap_to_compute_half_in_float32
 
 _sum_axes: Function = np.add.reduce  # Unlike np.sum, this method does not spend time on checking its arguments.
 _max_axes: Function = np.fmax.reduce  # Unlike maximum, fmax ignores NaN.
@@ -24,13 +24,13 @@ def _subtract_largest_logit(x: Array, axis: int, op: str) -> Array:
     return x - _max_axes(x.copy("F") if has_few_columns else x, axis, None, None, True)
 
 
-@wrap_half_in_single
+@wrap_to_compute_half_in_float32
 def _compute_softmax(x: Array, *, axis: int = -1) -> Array:
     exponentials = ARRAY["exp"](_subtract_largest_logit(x, axis, "Softmax"))
     return exponentials * (1 / _sum_axes(exponentials, axis, None, None, True))
 
 
-@wrap_half_in_single
+@wrap_to_compute_half_in_float32
 def _compute_log_softmax(x: Array, *, axis: int = -1) -> Array:
     shifted = _subtract_largest_logit(x, axis, "LogSoftmax")
     return shifted - ARRAY["log"](_sum_axes(ARRAY["exp"](shifted), axis, None, None, True))
@@ -110,7 +110,7 @@ def _apply_sparse_cross_entropy_rule(g: Array, z: Array, x: Array, labels: Array
         share[np.arange(labels.size), labels] -= 1
         share *= g[:, None]
         return share
-    unit = find_dtype_of_any(g).as_numpy_dtype(1)
+    unit = find_dtype_of_tensor_or_array(g).as_numpy_dtype(1)
     labels_one_hot = TABLE["one_hot"](labels, depth=x.shape[-1], on=unit, off=unit * 0, axis=-1)
     return _reshape_to_column(g) * (TABLE["softmax"](x, axis=-1) - labels_one_hot)
 

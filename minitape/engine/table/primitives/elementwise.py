@@ -29,7 +29,7 @@ from ...types import Array, FunctionsByName, Names
 from ..accelerator import fast
 from ..generated_code import compile_expression, replace_operands, replace_operators_with_calls
 from . import TABLE, Primitive, Rule, declare
-from .formula import ARRAY, SCALAR, find_variables
+from .formula import ARRAY, SCALAR, find_formula_variables
 
 DERIVATIVES = """
 identity           Identity  id   | x                    | g
@@ -130,9 +130,9 @@ class Form:
 def _build_blockwise_form(texts: Names, plain_form: Form) -> Form:
     """Build the form for large arrays. An accelerator may compute such arrays block by block."""
     form = Form.__new__(Form)
-    form.forward = fast.compile_formula(texts[0], "xy", plain_form.forward)
+    form.forward = fast.compile_formula_for_large_arrays(texts[0], "xy", plain_form.forward)
     form.rules = tuple(
-        rule and fast.compile_formula(text, "gzxy", rule)
+        rule and fast.compile_formula_for_large_arrays(text, "gzxy", rule)
         for text, rule in zip(texts[1:], plain_form.rules, strict=True)
     )
     return form
@@ -151,14 +151,14 @@ def _declare_table_line(line: str) -> None:
     plain_form = Form(texts, ARRAY)
     large_form = _build_blockwise_form(texts, plain_form)
     rule_texts = texts[1:]
-    kept_names = set().union(*(find_variables(formula) for formula in rule_texts if formula != "-")) - {"g"}
+    kept_names = set().union(*(find_formula_variables(formula) for formula in rule_texts if formula != "-")) - {"g"}
 
     primitive = declare(
         name, large_form.forward, large_form.rules, op=op, label=label, keep="".join(sorted(kept_names))
     )
     primitive.texts = texts
     other_rules = rule_texts[::-1] if len(rule_texts) == 2 else []
-    names_read = [set() if text == "-" else find_variables(text) for text in other_rules]
+    names_read = [set() if text == "-" else find_formula_variables(text) for text in other_rules]
     primitive.kept_beside_number = tuple(
         tuple(i for i, letter in enumerate("xy") if letter in names) for names in names_read
     )
@@ -203,7 +203,7 @@ def to_recorded_formula(rule_text: str) -> str:
     return replace_operators_with_calls(_FORMULAS_IN_TABLE.get(rule_text, rule_text))
 
 
-def select_form_for_kind(primitive_code: int, value: Array) -> Form:
+def select_formulas_for_value_kind(primitive_code: int, value: Array) -> Form:
     """Return the compiled formulas of an elementwise operation for one kind of value.
 
     There is a form for each scalar type, a form for large arrays, and a form for all other arrays.

@@ -19,7 +19,7 @@ import numpy as np
 
 from ...types import Array, Function, FunctionsByName
 from ..accelerator import create_filled_array
-from ..generated_code import find_names
+from ..generated_code import find_names_in_expression
 
 SINGLE = np.dtype(np.float32)
 DOUBLE = np.dtype(np.float64)
@@ -42,7 +42,7 @@ def _compute_pow(x: Array, y: Array) -> Array:
 
 
 def _compute_correctly_rounded(function: Function, x: Array, y: Array) -> Array:
-    """Apply a NumPy function of two operands, and round small float32 results correctly (see `_round_correctly`)."""
+    """Apply a NumPy function of two operands, and round small float32 results (`_wrap_to_round_correctly`)."""
     if np.result_type(x) == SINGLE and np.size(x) <= MAX_EXACT_SIZE and np.size(y) <= MAX_EXACT_SIZE:
         return function(x, y, dtype=np.float64).astype(np.float32)
     return function(x, y)
@@ -57,7 +57,7 @@ def _compute_maximum(x: Array, y: Array) -> Array:
     return np.maximum(x, create_filled_array(x.shape, x.dtype, y) if type(y) is int else y)
 
 
-def _round_correctly(function: Function) -> Function:
+def _wrap_to_round_correctly(function: Function) -> Function:
     """Make a function round float32 results correctly, for arrays of up to ``MAX_EXACT_SIZE`` elements.
 
     NumPy's float32 loops are fast, but their results may be off by 4 units in the last place. Such an error is visible
@@ -78,7 +78,7 @@ LIBRARY = {
     "asinh": np.arcsinh, "acosh": np.arccosh, "atanh": np.arctanh,
 }  # fmt: skip
 
-ARRAY: FunctionsByName = {name: _round_correctly(function) for name, function in LIBRARY.items()} | {
+ARRAY: FunctionsByName = {name: _wrap_to_round_correctly(function) for name, function in LIBRARY.items()} | {
     "abs": np.abs, "sign": np.sign, "floor": np.floor, "ceil": np.ceil, "rint": np.rint, "sqrt": np.sqrt,
     "atan2": partial(_compute_correctly_rounded, np.arctan2), "pow": _compute_pow, "maximum": _compute_maximum,
     "minimum": np.minimum,
@@ -115,13 +115,13 @@ def _build_scalar_functions(float_type: type) -> FunctionsByName:
 SCALAR = {np.float32: _build_scalar_functions(np.float32), np.float64: _build_scalar_functions(np.float64)}
 
 
-def find_variables(text: str) -> set[str]:
+def find_formula_variables(text: str) -> set[str]:
     """Return the variables among g, x, y and z that a formula reads.
 
-    >>> sorted(find_variables("g * cos(x)"))
+    >>> sorted(find_formula_variables("g * cos(x)"))
     ['g', 'x']
 
     Args:
         text: The formula.
     """
-    return find_names(text) & {"g", "x", "y", "z"}
+    return find_names_in_expression(text) & {"g", "x", "y", "z"}

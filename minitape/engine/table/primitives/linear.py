@@ -7,7 +7,7 @@ from ...types import Array, Function
 from ...values.argument_errors import build_argument_error
 from ..accelerator import fast
 from . import TABLE, declare
-from .numerics import wrap_half_in_single
+from .numerics import wrap_to_compute_half_in_float32
 from .shaping import conjugate
 
 # For vectors and batches, products with at most this many scalar multiplications add their terms in order.
@@ -47,7 +47,7 @@ def _compute_matmul(x: Array, y: Array, transpose_a: bool = False, transpose_b: 
     return x.dot(y) if m * n < fast.large_size else multiply_into_buffer(x, y)
 
 
-_matmul_any_dtype = wrap_half_in_single(np.matmul)
+_matmul_any_dtype = wrap_to_compute_half_in_float32(np.matmul)
 
 
 def multiply_into_buffer(x: Array, y: Array) -> Array:
@@ -60,7 +60,7 @@ def multiply_into_buffer(x: Array, y: Array) -> Array:
     Returns:
         An array of shape (m, n).
     """
-    return np.matmul(x, y, out=fast.create_buffer((x.shape[0], y.shape[1]), x.dtype))
+    return np.matmul(x, y, out=fast.create_uninitialized_array((x.shape[0], y.shape[1]), x.dtype))
 
 
 def _multiply_in_order(x: Array, y: Array) -> Array:

@@ -9,7 +9,7 @@ import numpy as np
 from ...types import Array, Function, Object
 
 
-def wrap_half_in_single(function: Function) -> Function:
+def wrap_to_compute_half_in_float32(function: Function) -> Function:
     """Make a function compute half-precision inputs in float32, as in TensorFlow.
 
     Args:

@@ -9,7 +9,7 @@ from numpy import ndarray
 
 from ...types import Adjoint, Array, Function, Sizes
 from ...values.argument_errors import build_argument_error
-from ...values.dtypes import DType, find_dtype_of_any
+from ...values.dtypes import DType, find_dtype_of_tensor_or_array
 from ..accelerator import create_filled_array
 from . import TABLE, declare
 from .numerics import get_extreme_value_of_dtype
@@ -45,7 +45,7 @@ def _broadcast_adjoint_to_input(g: Array, x: Array, axis: Axes, keepdims: bool) 
     return TABLE["broadcast_to"](g, shape=shape)
 
 
-def _count_reduced(x: Array, axis: Axes) -> int:
+def _count_reduced_elements(x: Array, axis: Axes) -> int:
     """Return the number of elements that are reduced to one element."""
     return math.prod(x.shape if axis is None else [x.shape[axis_number] for axis_number in axis])
 
@@ -80,9 +80,11 @@ _sum_axes: Function = np.add.reduce  # The arguments are an array, axes, a dtype
 def _compute_mean(x: Array, axis: Axes, keepdims: bool) -> Array:
     dtype = x.dtype
     if dtype.kind not in "iu":
-        return _sum_axes(x, axis, dtype, None, keepdims) / (x.size if axis is None else _count_reduced(x, axis))
+        return _sum_axes(x, axis, dtype, None, keepdims) / (
+            x.size if axis is None else _count_reduced_elements(x, axis)
+        )
     total = _sum_axes(x, axis, np.int64, None, keepdims)
-    count = max(_count_reduced(x, axis), 1)
+    count = max(_count_reduced_elements(x, axis), 1)
     # TensorFlow divides integers like C, which rounds toward 0.
     return (np.sign(total) * (np.abs(total) // count)).astype(dtype)
 
@@ -106,7 +108,7 @@ def _apply_sum_rule(g: Array, z: Array, x: Array, *, axis: Axes = None, keepdims
 
 
 def _apply_mean_rule(g: Array, z: Array, x: Array, *, axis: Axes = None, keepdims: bool = False) -> Array:
-    return _broadcast_adjoint_to_input(g / float(max(_count_reduced(x, axis), 1)), x, axis, keepdims)
+    return _broadcast_adjoint_to_input(g / float(max(_count_reduced_elements(x, axis), 1)), x, axis, keepdims)
 
 
 def _apply_extreme_rule(g: Array, z: Array, x: Array, *, axis: Axes = None, keepdims: bool = False) -> Array:
@@ -115,7 +117,7 @@ def _apply_extreme_rule(g: Array, z: Array, x: Array, *, axis: Axes = None, keep
     Equal extreme elements share the adjoint evenly, as in TensorFlow's ``_MinOrMaxGrad``.
     """
     expanded = _expand_reduced_axes(z, x, axis, keepdims)
-    is_extreme = TABLE["cast"](TABLE["equal"](x, expanded), dtype=find_dtype_of_any(g))
+    is_extreme = TABLE["cast"](TABLE["equal"](x, expanded), dtype=find_dtype_of_tensor_or_array(g))
     tie_counts = TABLE["reduce_sum"](is_extreme, axis=axis, keepdims=True)
     return is_extreme / tie_counts * _expand_reduced_axes(g, x, axis, keepdims)
 

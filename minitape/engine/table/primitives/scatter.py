@@ -115,7 +115,7 @@ def _compute_scatter_update(tensor: Array, indices: Array, updates: Array) -> Ar
     return updated
 
 
-def _clear_adjoint_at_places(g: Array, indices: Array) -> Array:
+def _clear_at_indices(g: Array, indices: Array) -> Array:
     """Return the adjoint with zeros at these indices."""
     return TABLE["tensor_scatter_update"](g, indices, TABLE["zeros_like"](TABLE["gather_nd"](g, indices)))
 
@@ -125,7 +125,7 @@ declare("scatter_nd", _compute_scatter_nd,
         [None, lambda g, z, i, u, *, shape: TABLE["gather_nd"](g, i)],
         op="ScatterNd", keep="x")  # fmt: skip
 declare("tensor_scatter_update", _compute_scatter_update,
-        [lambda g, z, t, i, u: _clear_adjoint_at_places(g, i), None, lambda g, z, t, i, u: TABLE["gather_nd"](g, i)],
+        [lambda g, z, t, i, u: _clear_at_indices(g, i), None, lambda g, z, t, i, u: TABLE["gather_nd"](g, i)],
         op="TensorScatterUpdate", keep="y")  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from . import TABLE, declare, scatter  # noqa: F401 - the rules use its primitiv
 from .shaping import create_constant_like_adjoint
 
 
-def _sort_descending(x: Array) -> Array:
+def _argsort_descending(x: Array) -> Array:
     """Return the positions that would sort the elements in descending order.
 
     Equal elements keep their order, and NaNs are last.
@@ -21,7 +21,7 @@ def _compute_top_k(x: Array, *, k: int) -> tuple[Array, Array]:
         raise build_argument_error(
             f"input must have at least k columns, but k is {k} and the shape is {x.shape}", "TopKV2"
         )
-    positions = _sort_descending(x)[..., :k]
+    positions = _argsort_descending(x)[..., :k]
     return np.take_along_axis(x, positions, -1), positions.astype(np.int32)
 
 
