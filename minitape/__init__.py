@@ -41,7 +41,7 @@ __version__ = "0.1.0"
 _HOOKS = {
     "tf.indexing": "getitem",
     "tf.products": "matmul",
-    "tf.api": "wrap_functions",
+    "tf.api": "wrap_public_names",
     "functions.traced_custom_gradient": "write_custom_gradient_row",
     "explain.tape_answers": "explain warn_about_none",
     "explain.caller": "format_place",

@@ -17,7 +17,7 @@ from ..explain.explanation import Explanation
 from ..explain.reasons.object_names import share_searches_between_questions
 from ..explain.reasons.suspects import CheckedRun
 from ..explain.translated_sentences import fill
-from ..recording.recorded_rows import BackwardPass, OptionalArray, collect_connected_ancestors
+from ..recording.recorded_rows import BackwardPass, OptionalArray, collect_rows_and_connected_ancestors
 from ..recording.value_summary import ValueSummary, to_float_array
 from .model_page import GradientNumbers, ModelPage, SourceExplanations, select_sources_by_name
 from .recording import Recording, RowNumber, SourcesByName
@@ -231,7 +231,7 @@ class Checkup:
     @cached_property
     def _ancestors_of_failed_targets(self) -> RowSet:
         """The rows that the targets of failed backward passes depend on, if the question is about the last pass."""
-        return collect_connected_ancestors(
+        return collect_rows_and_connected_ancestors(
             self.recording.rows, self.recording.failed_target_rows if self.target is None else []
         )
 

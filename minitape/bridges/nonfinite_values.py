@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..explain.explanation import OptionalExplanation, explain_cause
-from ..recording.recorded_rows import RecordedRow, collect_ancestors
+from ..recording.recorded_rows import RecordedRow, collect_rows_and_ancestors
 from ..recording.value_summary import ValueSummary
 from .recording import Recording
 
@@ -50,7 +50,7 @@ def explain_nonfinite_target(recording: Recording, target: int) -> OptionalExpla
     rows = recording.rows
     if _is_finite(rows[target]):
         return None
-    nonfinite = collect_ancestors(rows, [target], lambda row, edge: not _is_finite(rows[edge.input_row]))
+    nonfinite = collect_rows_and_ancestors(rows, [target], lambda row, edge: not _is_finite(rows[edge.input_row]))
     return _explain_first_origin(recording, [rows[index] for index in sorted(nonfinite)])
 
 

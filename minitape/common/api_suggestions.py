@@ -145,18 +145,18 @@ def suggest_replacement(
         return say("Use {code} instead.", "explain", code=code)
     if not find_ipython_shell():
         return ""
-    nearest = find_similar_names(missing_name, known_names)
+    nearest = list_closest_name_if_any(missing_name, known_names)
     return say("Did you mean {near}?", "explain", near=suggestion_prefix + nearest[0]) if nearest else ""
 
 
-def find_similar_names(missing_name: str, known_names: Collection[str]) -> list[str]:
+def list_closest_name_if_any(missing_name: str, known_names: Collection[str]) -> list[str]:
     """Return the known name that a missing name may be a misspelling of, in a list that is empty if there is none.
 
     Args:
         missing_name: The name that does not exist.
         known_names: The names that the object or module has.
 
-    >>> find_similar_names("matmull", ["matmul", "sign"]), find_similar_names("signal", ["matmul", "sign"])
+    >>> list_closest_name_if_any("matmull", ["matmul", "sign"]), list_closest_name_if_any("signal", ["matmul", "sign"])
     (['matmul'], [])
     """
     return get_close_matches(missing_name, known_names, 1, 0.85)

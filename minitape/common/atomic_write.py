@@ -115,7 +115,7 @@ def open_replacement_file(
                 file.flush()
                 os.fsync(file.fileno())
             if exists:
-                _copy_mode(target, partial_file, private)
+                _copy_file_permissions(target, partial_file, private)
             os.replace(partial_file, target)
         except BaseException:
             with suppress(OSError):
@@ -140,7 +140,7 @@ def get_error_reason(error: OSError) -> str:
     return ERROR_REASONS.get(error.errno or 0, error.strerror or type(error).__name__)
 
 
-def _copy_mode(target: Path, partial_file: Path, private: bool) -> None:
+def _copy_file_permissions(target: Path, partial_file: Path, private: bool) -> None:
     """Give a new file the permissions of the old file.
 
     On a file system where all files have the same permissions, such as on a USB stick, nothing is changed, because the

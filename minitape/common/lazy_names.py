@@ -27,7 +27,7 @@ def parse_name_table(names_by_module: Mapping[str, str]) -> dict[str, tuple[str,
     return home_by_name
 
 
-def load_own_object(relative_module: str, name: str) -> object:
+def load_minitape_object(relative_module: str, name: str) -> object:
     """Load an object from one of minitape's modules.
 
     Args:
@@ -65,7 +65,7 @@ def build_lazy_getattr_and_dir(
     def load_on_first_use(name: str) -> object:
         if name not in home_by_name:
             raise AttributeError(f"module {module_globals['__name__']!r} has no attribute {name!r}", name=name)
-        loaded = module_globals[name] = load_own_object(*home_by_name[name])
+        loaded = module_globals[name] = load_minitape_object(*home_by_name[name])
         return loaded
 
     # The script that writes the stubs for editors reads the names from this attribute.

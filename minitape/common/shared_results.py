@@ -23,14 +23,14 @@ class SharedResults(threading.local):
 shared_results = SharedResults()
 
 
-def get_shared_result(key: Hashable, build: Callable[[], Result]) -> Result:
+def get_or_build_shared_result(key: Hashable, build: Callable[[], Result]) -> Result:
     """Return a result that is built only once while a task shares results.
 
     Args:
         key: A key that identifies the result among all results of the task.
         build: A function that builds the result.
 
-    >>> get_shared_result("number", lambda: 3)
+    >>> get_or_build_shared_result("number", lambda: 3)
     3
     """
     results = shared_results.by_key

@@ -27,7 +27,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from .read_data import MAX_NOTEBOOK_SIZE, read_json, read_text
-from .shared_results import get_shared_result
+from .shared_results import get_or_build_shared_result
 
 TEXTS_FOLDER = "texts"
 CHECK = "check"
@@ -91,7 +91,9 @@ def load_translations(domain: str, language_code: str | None = None) -> dict[str
     Returns:
         A dictionary that maps English messages to translations. It is empty if the language has no such file.
     """
-    return get_shared_result(("translations", domain, language_code), lambda: _find_translations(domain, language_code))
+    return get_or_build_shared_result(
+        ("translations", domain, language_code), lambda: _find_translations(domain, language_code)
+    )
 
 
 def _find_translations(domain: str, language_code: str | None) -> dict[str, str]:

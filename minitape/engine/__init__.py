@@ -98,9 +98,9 @@ There are two recordings::
    :class:`~minitape.engine.types.FirstRunInterface` lists these methods:
 
    * A *feed* is a row whose value each later call replaces. Before the function runs, each argument gets a feed. So
-     does a tensor that the function captures from outside (``Record.find_or_add_row`` calls ``enter_outside_tensor``),
-     and the state of a variable (``ResourceVariable._enter_state_in_record`` calls ``find_or_add_state``). Here, rows
-     0 and 2 are feeds.
+     does a tensor that the function captures from outside (``Record.find_or_add_row`` calls
+     ``add_feed_for_outside_tensor``), and the state of a variable (``ResourceVariable._enter_state_in_record`` calls
+     ``find_or_add_state``). Here, rows 0 and 2 are feeds.
    * An assignment to a variable becomes a row (``assign_variable``).
    * If Python reads a value that may differ in later calls, the run raises an error. If Python only branches on the
      value, the run writes a guard instead (``refuse_or_guard_value``). A guard is a row that checks in later calls
@@ -117,8 +117,8 @@ The docstring of ``minitape/functions`` lists the calls in order.
 **The fast forms.** If the package ``minitape/speed`` exists, it replaces the operator (step 3 above) and the loop of
 step 5 with faster code that returns the same results. (It may append the rows of a recorded sweep in a different
 order.) A debugger then shows a generated ``__mul__``, which appends row
-1 without a call of ``run_and_record`` or ``write_rows``, and ``run_fast_sweep``. For the inner gradient of the second
-program, ``_sweep_mixed_rows`` does the work. To step through the plain forms instead, run
+1 without a call of ``run_and_record`` or ``write_rows``, and ``run_fast_sweep_and_get_lookup``. For the inner gradient
+of the second program, ``_sweep_mixed_rows`` does the work. To step through the plain forms instead, run
 ``sys.modules["minitape.speed"] = None`` before the program imports minitape. ``table/accelerator`` lists everything
 that can be replaced.
 

@@ -8,7 +8,7 @@ these functions. Each function is loaded when it is first used.
 from collections.abc import Mapping
 from typing import cast
 
-from ..common.lazy_names import load_own_object, parse_name_table
+from ..common.lazy_names import load_minitape_object, parse_name_table
 from .types import Function, TextPair
 
 
@@ -38,7 +38,7 @@ class Hooks:
             raise AttributeError(
                 f"no package provides the hook {name!r}; see _HOOKS in minitape/__init__.py", name=name
             )
-        hook = cast("Function", load_own_object(*self._home_by_name[name]))
+        hook = cast("Function", load_minitape_object(*self._home_by_name[name]))
         setattr(self, name, hook)
         return hook
 

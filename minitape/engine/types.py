@@ -180,7 +180,7 @@ class FirstRunInterface(Protocol):
     tensor_refs: list
     has_values: bool
 
-    def enter_outside_tensor(self, tensor: Tensor, offset: int | None) -> int:
+    def add_feed_for_outside_tensor(self, tensor: Tensor, offset: int | None) -> int:
         """Write a row for a tensor that was created outside the run.
 
         Args:

@@ -35,15 +35,16 @@ The first call writes four rows into a separate ``Record``::
 1. ``Function.__call__`` finds no concrete function for these dtypes and shapes, so it calls
    ``Function._call_fitting_function_or_trace``. This method finds none for this kind of call either, so it calls
    ``_trace_new_path`` (all in the module ``function``).
-2. ``record_function`` (``concrete_function``) runs the Python function in the block ``FirstRun.record_operations``
-   (``first_run``). There, operations run eagerly, and the engine appends their rows to the ``Record`` of the run.
+2. ``run_and_trace_function`` (``concrete_function``) runs the Python function in the block
+   ``FirstRun.open_recording_block`` (``first_run``). There, operations run eagerly, and the engine appends their rows
+   to the ``Record`` of the run.
 3. ``FirstRun.add_feed`` wrote row 0 before the function began. When the function reads ``w``, the engine calls
    ``FirstRun.find_or_add_state``, which writes row 2.
-4. ``record_function`` returns a ``FirstRunResult`` with the new ``ConcreteFunction`` and the arrays of this run. The
-   feeds of the concrete function are rows 0 and 2, and its only fetch is row 3. The concrete function also lists the
-   variables that the Python function assigns, and the effects that each call repeats. From now on, calls read the rows
-   through ``TracedRows`` (``row_program``), which keeps only the values that are the same in every call. The sweep that
-   records the gradient still reads the ``Record``.
+4. ``run_and_trace_function`` returns a ``FirstRunResult`` with the new ``ConcreteFunction`` and the arrays of this run.
+   The feeds of the concrete function are rows 0 and 2, and its only fetch is row 3. The concrete function also lists
+   the variables that the Python function assigns, and the effects that each call repeats. From now on, calls read the
+   rows through ``TracedRows`` (``row_program``), which keeps only the values that are the same in every call. The sweep
+   that records the gradient still reads the ``Record``.
 5. ``ConcreteFunction.build_outputs_and_assign`` converts the arrays of this run to tensors, here 18.0, so nothing is
    computed twice. Only if the first call is under a tape does ``_call_fitting_function_or_trace`` call the new concrete
    function as well, because the tape needs a row for the call. Such a first call computes everything twice.
@@ -59,7 +60,7 @@ The first call writes four rows into a separate ``Record``::
 
 **The gradient.**
 
-1. In the first call with a tracked input, ``call_on_tensors`` calls ``record_gradient_once``, which creates a
+1. In the first call with a tracked input, ``call_on_tensors`` calls ``get_or_record_gradient``, which creates a
    ``ConcreteGradient``. It runs the engine's sweep over rows 0 to 3 and records the sweep as further rows of the first
    run. These rows are the ``backward`` program. The docstring of ``ConcreteGradient`` shows the rows for ``f``.
 2. The ``backward`` program reads row 1. Therefore, ``ConcreteGradient`` also creates a ``forward`` program, which

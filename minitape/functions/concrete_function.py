@@ -1,8 +1,8 @@
 """Store the result of a first run as a function: its feeds, results, assignments, effects and gradient.
 
-:func:`record_function` runs a Python function for the first time, and returns its :class:`ConcreteFunction`. Under a
-tape, a call of the concrete function is one row with the operation ``FUNCTION_PRIMITIVE``, whose rule computes the
-gradient with a :class:`ConcreteGradient`.
+:func:`run_and_trace_function` runs a Python function for the first time, and returns its :class:`ConcreteFunction`.
+Under a tape, a call of the concrete function is one row with the operation ``FUNCTION_PRIMITIVE``, whose rule computes
+the gradient with a :class:`ConcreteGradient`.
 
 The gradient consists of further rows of the same first run. A recorded sweep appends them when the function is first
 called with a tracked input. The values in these rows are leftovers of the sweep, and nothing reads them. Only the
@@ -124,7 +124,7 @@ class ConcreteFunction:
         """The program that computes results and new states from the varying feeds."""
         return RowProgram(self.traced_rows, self.fetch_rows, self.varying_rows, self.effects)
 
-    def record_gradient_once(self) -> ConcreteGradient:
+    def get_or_record_gradient(self) -> ConcreteGradient:
         """Return the gradient. The first call of this method records the backward sweep, as rows of the first run."""
         with self.first_run.lock:
             if self._gradient is None:
@@ -143,13 +143,13 @@ class ConcreteFunction:
         Returns:
             A function that takes the array of each feed as an argument, and returns a tuple of arrays.
         """
-        program = self.record_gradient_once().forward if with_saved else self.program
+        program = self.get_or_record_gradient().forward if with_saved else self.program
         function = program.count_run_and_get_function()
         if len(self.varying_rows) == len(self.feeds):
             return function
         return lambda *values: function(*self.select_varying_values(values))
 
-    def collect_outside_tensors(self) -> list:
+    def collect_non_argument_feed_tensors(self) -> list:
         """Return a tensor for each feed that is not an argument.
 
         If a tape is recording, reading the state of a variable makes the tape watch the variable, and appends a row.
@@ -185,14 +185,17 @@ class ConcreteFunction:
             GuardError: If a guard fails for these arguments.
         """
         record = state.record
-        inputs = [*arguments, *self.collect_outside_tensors()]  # From here on, tapes watch the variables that are read.
+        inputs = [
+            *arguments,
+            *self.collect_non_argument_feed_tensors(),
+        ]  # From here on, tapes watch the variables that are read.
         arrays = self.select_varying_values([tensor._value for tensor in inputs])
         if record is None:
             return self.build_outputs_and_assign(inputs, self.program.compute_fetches(arrays))
         is_tracked = any(
             (row := record.find_row(tensor)) is not None and row not in record.untracked for tensor in inputs
         )
-        program = self.record_gradient_once().forward if is_tracked else self.program
+        program = self.get_or_record_gradient().forward if is_tracked else self.program
         computed = program.compute_fetches(arrays)
         outputs = self.build_outputs_and_assign(inputs, computed)
         if outputs:
@@ -262,11 +265,11 @@ class ConcreteGradient:
 
     >>> import minitape as tf
     >>> from minitape.functions.first_run import FirstRun
-    >>> from minitape.functions.concrete_function import record_function
+    >>> from minitape.functions.concrete_function import run_and_trace_function
     >>> from minitape.recording.graph_nodes import find_operation_and_inputs
     >>> w = tf.Variable(2.0)
-    >>> function = record_function(FirstRun("f"), lambda x: x * x * w, [tf.constant(3.0)]).concrete_function
-    >>> gradient = function.record_gradient_once()
+    >>> function = run_and_trace_function(FirstRun("f"), lambda x: x * x * w, [tf.constant(3.0)]).concrete_function
+    >>> gradient = function.get_or_record_gradient()
     >>> record = function.first_run.record
     >>> for row in range(len(record)):
     ...     primitive, inputs = find_operation_and_inputs(record, row)
@@ -331,7 +334,7 @@ class ConcreteGradient:
         first_run = concrete_function.first_run
         record = first_run.record
         first_run.has_values = False
-        with first_run.record_operations():
+        with first_run.open_recording_block():
             targets = [_build_stand_in_tensor(traced_rows, row) for row in concrete_function.result_rows]
             # The source is the variable instead of its fed state, because the gradient must include all states.
             variables = {rows[0]: variable for variable, rows in record.variables.values()}
@@ -371,7 +374,7 @@ class ConcreteGradient:
             concrete_function.varying_rows,
             concrete_function.effects,
         )
-        effects = traced_rows.list_effects_from(first_gradient_row)
+        effects = traced_rows.list_effects_and_guards_from(first_gradient_row)
         self.backward = RowProgram(
             traced_rows, rows, [*concrete_function.varying_rows, *self.saved_rows, *seed_rows], effects
         )
@@ -447,7 +450,7 @@ def _build_stand_in_tensor(traced_rows: TracedRows, row: int) -> EagerTensor:
 def _compute_call_shares(
     adjoints: Adjoint, z: Adjoint, *inputs: Adjoint, concrete_function: ConcreteFunction, saved: Sequence
 ) -> list:
-    return concrete_function.record_gradient_once().compute_shares(adjoints, inputs, saved)
+    return concrete_function.get_or_record_gradient().compute_shares(adjoints, inputs, saved)
 
 
 def _compute_results(*arrays: Array, concrete_function: ConcreteFunction, saved: Sequence) -> Array | tuple:
@@ -528,7 +531,7 @@ def join_call_outputs(first_run: FirstRun, first_row: int, arguments: Sequence, 
 # -- the first run ---------------------------------------------------------------------------------
 
 
-def record_function(first_run: FirstRun, function: Callable, tensors: Sequence) -> FirstRunResult:
+def run_and_trace_function(first_run: FirstRun, function: Callable, tensors: Sequence) -> FirstRunResult:
     """Run a Python function for the first time, and return the concrete function and the arrays of this run.
 
     Args:
@@ -542,7 +545,7 @@ def record_function(first_run: FirstRun, function: Callable, tensors: Sequence) 
     Raises:
         TypeError: If the function returns something that is not a tensor.
     """
-    with first_run.record_operations():
+    with first_run.open_recording_block():
         returned = function(*[first_run.add_feed(tensor._value) for tensor in tensors])
         results = [convert_function_result(first_run.name, tensor) for tensor in flatten(returned)]
         present_results = [tensor for tensor in results if tensor is not None]
@@ -557,7 +560,9 @@ def record_function(first_run: FirstRun, function: Callable, tensors: Sequence) 
         row = first_run.variable_states[key]._row
         assignments.append(Assignment(variable, row, first_run.record.find_site(row) or ()))
     feeds = [feed for feed in first_run.feeds.values() if feed.captured_ref is None or _is_live_capture_to_watch(feed)]
-    concrete_function = ConcreteFunction(traced_rows, feeds, result_rows, assignments, traced_rows.list_effects_from())
+    concrete_function = ConcreteFunction(
+        traced_rows, feeds, result_rows, assignments, traced_rows.list_effects_and_guards_from()
+    )
     return FirstRunResult(concrete_function, pack_results, arrays)
 
 

@@ -25,7 +25,7 @@ from ..engine.tensor.conversion import convert_to_tensor
 from ..engine.tensor.tensor import Tensor
 from ..engine.types import Adjoint, Function, OptionalText, Structure, Value
 from ..engine.values.nest import flatten, map_structure, pack_sequence_as
-from .concrete_function import ConcreteFunction, record_function
+from .concrete_function import ConcreteFunction, run_and_trace_function
 from .effect_rows import PythonRow, run_and_write_row
 from .first_run import FirstRun, GuardError, NotRecordableError, find_current_first_run
 
@@ -185,7 +185,7 @@ def _record_body(name: str, function: Callable, tensors: Sequence = ()) -> Recor
         NotRecordableError: If the function raises an error.
     """
     try:
-        concrete_function, pack_results, _ = record_function(FirstRun(name), function, tensors)
+        concrete_function, pack_results, _ = run_and_trace_function(FirstRun(name), function, tensors)
     except Exception as error:
         # If Python then runs the function outside the tentative run, the error is raised again.
         raise NotRecordableError from error
@@ -211,7 +211,7 @@ def _run_and_write_control_flow_row(
     inputs = [*leading_inputs]
     for body in bodies:
         first_inputs.append(len(inputs))
-        inputs += body.collect_outside_tensors()
+        inputs += body.collect_non_argument_feed_tensors()
     row.replay = replay
     row.bodies = bodies
     row.first_inputs = first_inputs
@@ -250,7 +250,7 @@ def _write_cond_row(pred: Tensor, false_fn: Callable, true_fn: Callable) -> Stru
 
     def sweep_branch(positions: Sequence, inputs: Sequence, adjoints: Sequence, saved: Sequence) -> list:
         branch, first_input, branch_inputs = select_branch(inputs)
-        shares = branch.record_gradient_once().compute_shares(adjoints, branch_inputs, saved)
+        shares = branch.get_or_record_gradient().compute_shares(adjoints, branch_inputs, saved)
         shares_by_input = dict(enumerate(shares, first_input))
         return [shares_by_input.get(position) for position in positions]
 
@@ -265,8 +265,8 @@ def _write_cond_row(pred: Tensor, false_fn: Callable, true_fn: Callable) -> Stru
         first_input = row.first_inputs[is_then]
         # The gradient of the first order is a function itself, and its gradient is the gradient of the second order.
         for _ in range(1, order):
-            branch = branch.record_gradient_once().pure_function
-        gradient = branch.record_gradient_once()  # If the gradient could not be recorded, the sweep raises the error.
+            branch = branch.get_or_record_gradient().pure_function
+        gradient = branch.get_or_record_gradient()  # If the gradient could not be recorded, the sweep raises the error.
         return gradient.error is None and gradient.gradient_rows[position - first_input] is None
 
     row = PythonRow("cond", run_branch, sweep_branch, op="If", has_saved=True)
@@ -335,7 +335,7 @@ def _write_while_row(condition_function: Callable, body_function: Callable, vari
         adjoints = output_adjoints
         input_adjoints: list = [None] * len(body_inputs)
         for values, saved in reversed(visited_turns):
-            shares = concrete_body.record_gradient_once().compute_shares(adjoints, [*values, *body_inputs], saved)
+            shares = concrete_body.get_or_record_gradient().compute_shares(adjoints, [*values, *body_inputs], saved)
             adjoints = [zeros(value) if share is None else share for share, value in zip(shares, values, strict=False)]
             input_adjoints = [*map(_add_optional, input_adjoints, shares[count:])]
         shares_by_input = dict(enumerate(adjoints)) | dict(enumerate(input_adjoints, row.first_inputs[1]))

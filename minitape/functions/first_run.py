@@ -199,7 +199,7 @@ class FirstRun:
         return self.write_guard is None or not self.has_values
 
     @make_interrupt_safe_context_manager
-    def record_operations(self) -> Iterator[None]:
+    def open_recording_block(self) -> Iterator[None]:
         """Open a block whose operations become rows of the first run. Tapes outside the function do not record them.
 
         The first block runs the function, and a later block records the sweep of its gradient. There, the tensors that
@@ -211,7 +211,7 @@ class FirstRun:
         ]
         invalid_tensors = [
             (t, t._value)
-            for t in (*self._list_live_tensors_and_forget_others(), *outside_tensors)
+            for t in (*self._list_existing_tensors_and_forget_others(), *outside_tensors)
             if type(t._value) is OutOfScopeValue
         ]
         for tensor, value in invalid_tensors:
@@ -225,12 +225,12 @@ class FirstRun:
                 self._invalidate_tensors()
 
     @make_interrupt_safe_context_manager
-    def leave_scope(self) -> Iterator[None]:
+    def open_block_outside_function(self) -> Iterator[None]:
         """Open a block outside the traced function, in which the function's tensors are out of scope.
 
         When the block ends, the tensors get their values back.
         """
-        inner_values = [(tensor, tensor._value) for tensor in self._list_live_tensors_and_forget_others()]
+        inner_values = [(tensor, tensor._value) for tensor in self._list_existing_tensors_and_forget_others()]
         self._invalidate_tensors()
         try:
             yield
@@ -240,11 +240,11 @@ class FirstRun:
 
     def _invalidate_tensors(self) -> None:
         """Replace the values of all tensors of the run with `OutOfScopeValue` objects."""
-        for tensor in self._list_live_tensors_and_forget_others():
+        for tensor in self._list_existing_tensors_and_forget_others():
             if type(tensor._value) is not OutOfScopeValue:
                 tensor._value = OutOfScopeValue(self.name, tensor._value, not self.is_varying(tensor._row))
 
-    def _list_live_tensors_and_forget_others(self) -> list[EagerTensor]:
+    def _list_existing_tensors_and_forget_others(self) -> list[EagerTensor]:
         """List the tensors of the run that still exist, and forget all others."""
         tensors = [tensor for tensor_ref in self.tensor_refs if (tensor := tensor_ref()) is not None]
         self.tensor_refs = [*map(weakref.ref, tensors)]
@@ -302,11 +302,11 @@ class FirstRun:
             tensor._row = row
         return row
 
-    def enter_outside_tensor(self, tensor: Tensor, offset: OptionalNumber) -> int:
+    def add_feed_for_outside_tensor(self, tensor: Tensor, offset: OptionalNumber) -> int:
         """Add a feed for a tensor that no operation of the run computed.
 
         The tensor comes from outside, or it is a constant that the function itself created. When the run ends,
-        ``record_function`` drops the feeds whose tensors no longer exist or cannot be watched.
+        ``run_and_trace_function`` drops the feeds whose tensors no longer exist or cannot be watched.
 
         Args:
             tensor: The tensor, which still belongs to its own ``Record``, if any.

@@ -27,7 +27,7 @@ from .concrete_function import (
     FirstRunResult,
     convert_function_result,
     join_call_outputs,
-    record_function,
+    run_and_trace_function,
 )
 from .effect_rows import EffectLog, thread_effects, write_branch_guard
 from .first_run import FirstRun, GuardError, NotRecordableError
@@ -89,7 +89,7 @@ class CallKind:
         self.plain_program = concrete_function.program if concrete_function.is_plain and not has_guards else None
         self.pack_results = pack_results
 
-    def call_first_fitting(self, tensors: list, log: EffectLog, first_index: int = 0) -> Structure:
+    def call_first_function_with_fitting_guards(self, tensors: list, log: EffectLog, first_index: int = 0) -> Structure:
         """Call the first concrete function whose guards hold.
 
         Args:
@@ -292,16 +292,16 @@ class Function(Generic[Params, Returned]):
         log = EffectLog()
         with TemporaryAttributes(thread_effects, log=log):
             with suppress(GuardError):
-                return kind.call_first_fitting(tensors, log)
+                return kind.call_first_function_with_fitting_guards(tensors, log)
             with self._lock:
                 with suppress(GuardError):
-                    return kind.call_first_fitting(tensors, log, tried_count)
+                    return kind.call_first_function_with_fitting_guards(tensors, log, tried_count)
                 log.position = 0
                 concrete_function, pack_results, arrays = self._trace_new_path(kind, call, tensors)
                 if tensor_types is not None and not kwargs and self.input_signature is None:
                     self._kinds_by_types[tensor_types] = kind
             if state.record is None:
-                inputs = [*tensors, *concrete_function.collect_outside_tensors()]
+                inputs = [*tensors, *concrete_function.collect_non_argument_feed_tensors()]
                 return pack_results(concrete_function.build_outputs_and_assign(inputs, arrays))
             # Under a tape, the first call computes everything twice: only the row of a call saves the values that the
             # gradient reads, and the first run has released them. The log returns the results of effects that already
@@ -344,11 +344,11 @@ class Function(Generic[Params, Returned]):
             if isinstance(leaf, Tensor)
         ]
         first_run = FirstRun(self._name, write_branch_guard, tensor_names)
-        traced = record_function(first_run, run_on_copies, tensors)
+        traced = run_and_trace_function(first_run, run_on_copies, tensors)
         self._trace_count += 1
         if first_run.new_variables:
             with suppress(NotRecordableError):
-                record_function(FirstRun(self._name), run_on_copies, tensors)
+                run_and_trace_function(FirstRun(self._name), run_on_copies, tensors)
         kind.add_path(traced.concrete_function, traced.pack_results)
         return traced
 

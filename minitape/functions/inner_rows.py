@@ -29,7 +29,7 @@ def replay_concrete_function(
     Returns:
         The results, followed by the new states of the assigned variables, as tensors.
     """
-    saved_values = dict(zip(concrete_function.record_gradient_once().saved_rows, saved, strict=False))
+    saved_values = dict(zip(concrete_function.get_or_record_gradient().saved_rows, saved, strict=False))
     values: dict = dict(zip((feed.row for feed in concrete_function.feeds), inputs, strict=True))
     values |= {
         row: wrap_array_with_origin(saved_values[row]) for row in concrete_function.per_run_rows if row in saved_values

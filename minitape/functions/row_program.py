@@ -72,7 +72,7 @@ class TracedRows:
             elif value.ndim:
                 record.store_value(row, get_array_spec(value.shape, value.dtype))
 
-    def list_effects_from(self, first_row: int = 0) -> list:
+    def list_effects_and_guards_from(self, first_row: int = 0) -> list:
         """List the operations that run in every call of the function: effects and guards.
 
         Args:

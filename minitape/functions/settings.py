@@ -30,7 +30,10 @@ def init_scope() -> Iterator[None]:
     True
     """
     first_run = find_current_first_run()
-    with nullcontext() if first_run is None else first_run.leave_scope(), ThreadContext(record=None, tapes=[]):
+    with (
+        nullcontext() if first_run is None else first_run.open_block_outside_function(),
+        ThreadContext(record=None, tapes=[]),
+    ):
         yield
 
 

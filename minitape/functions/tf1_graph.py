@@ -71,7 +71,7 @@ class Graph:
 
     def __init__(self) -> None:
         """Create an empty graph, and wrap the public functions so that their calls can be deferred."""
-        hooks.wrap_functions(_wrap_for_graphs)
+        hooks.wrap_public_names(_wrap_for_graphs)
         self.name_counts: CountsByName = {}
         self.overrides: dict = {}
 

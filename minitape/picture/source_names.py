@@ -98,7 +98,7 @@ def _iter_named_rows(record: Record, rows: Sequence[PictureRow]) -> Iterator[tup
             continue
         operations = [*group]
         for row in operations:
-            if names.is_expression_of_operation(row.form["op"], len(row.inputs)):
+            if names.has_operands_of_operation_itself(row.form["op"], len(row.inputs)):
                 yield from ((to, name) for to, name in zip(row.inputs, names.operands, strict=False) if name)
         # If a function such as a loss has several rows, its result is the last row.
         if names.result is not None:

@@ -26,7 +26,7 @@ class ExpressionNames(NamedTuple):
     operands: tuple[OptionalText, ...]
     result: OptionalText
 
-    def is_expression_of_operation(self, operation: str, input_count: int) -> bool:
+    def has_operands_of_operation_itself(self, operation: str, input_count: int) -> bool:
         """Return whether the operands belong to an operation, and not to a function that runs the operation.
 
         Args:

@@ -335,7 +335,7 @@ class BackwardPass:
         self.edges.setdefault(call, []).append(AdjointShare(row, port, product, total))
 
 
-def collect_ancestors(
+def collect_rows_and_ancestors(
     rows: Sequence[RecordedRow],
     start_rows: Iterable[int],
     follows_edge: Callable[[int, InputEdge], bool] | None = None,
@@ -366,7 +366,7 @@ def collect_ancestors(
     return ancestors
 
 
-def collect_connected_ancestors(
+def collect_rows_and_connected_ancestors(
     rows: Sequence[RecordedRow], start_rows: Iterable[int], stop_rows: Container[int] = ()
 ) -> RowSet:
     """Return the given rows and the rows that they were computed from through edges that pass gradients.
@@ -376,6 +376,6 @@ def collect_connected_ancestors(
         start_rows: The rows to start from.
         stop_rows: The rows at which the search stops. They are returned, but their ancestors are not.
     """
-    return collect_ancestors(
+    return collect_rows_and_ancestors(
         rows, start_rows, lambda row, edge: rows[edge.input_row].tracked and row not in stop_rows, open_only=True
     )

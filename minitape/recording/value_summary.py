@@ -45,14 +45,14 @@ class ValueSummary:
         if self._facts is None:
             contents = self.content if isinstance(self.content, (tuple, list)) else ()
             facts = [ValueSummary(content).compute_zero_and_finite_flags() for content in contents] or [
-                compute_array_zero_and_finite(self.to_array())
+                compute_is_all_zero_and_all_finite(self.to_array())
             ]
             self._facts = all(is_zero for is_zero, _ in facts), all(is_finite for _, is_finite in facts)
         return self._facts
 
 
 @IGNORE_INVALID
-def compute_array_zero_and_finite(array: np.ndarray | None) -> tuple[bool, bool]:
+def compute_is_all_zero_and_all_finite(array: np.ndarray | None) -> tuple[bool, bool]:
     """Return whether all elements of an array are zero, and whether all are finite.
 
     Args:
@@ -62,7 +62,7 @@ def compute_array_zero_and_finite(array: np.ndarray | None) -> tuple[bool, bool]
         Two truth values, the first of which is False if there are no elements. For unknown or non-numeric elements, the
         result is (False, True).
 
-    >>> compute_array_zero_and_finite(np.zeros(3)), compute_array_zero_and_finite(None)
+    >>> compute_is_all_zero_and_all_finite(np.zeros(3)), compute_is_all_zero_and_all_finite(None)
     ((True, True), (False, True))
     """
     if array is None or array.dtype.kind not in "biufcV":

@@ -40,7 +40,7 @@ def _count_references_of_first(pool: list[np.ndarray]) -> int:
 # The number is limited to 3, because a debugger that inspects these variables adds references.
 _FREE_REFERENCES = min(_count_references_of_first([np.empty(1)]), 3)
 _COUNTS_VARIABLES = sys.version_info < (3, 14)  # From 3.14 on, Python does not count some local variables.
-# find_reusable_array counts six references to an adjoint if nothing else refers to it.
+# get_array_if_overwritable counts six references to an adjoint if nothing else refers to it.
 # One is in the sweep, three are in variables of the calling functions, and two are in the function itself.
 _SWEEP_REFERENCES = 6
 
@@ -65,7 +65,7 @@ def create_uninitialized_array(shape: Sizes, dtype: NumPyType | np.dtype) -> np.
         return memory.view(dtype).reshape(shape)
 
 
-def find_reusable_array(array: Array) -> Array:
+def get_array_if_overwritable(array: Array) -> Array:
     """Return the array if a sweep step may overwrite it, and None otherwise.
 
     A step may overwrite an array in the pool if only the sweep refers to it. In that case, the number of references is
@@ -96,7 +96,7 @@ def add_share_to_large_adjoint(total: np.ndarray, share: Adjoint) -> np.ndarray:
     """
     if getattr(share, "dtype", None) is not total.dtype:
         return total + share
-    out = find_reusable_array(total)
+    out = get_array_if_overwritable(total)
     return np.add(total, share, out=create_uninitialized_array(total.shape, total.dtype) if out is None else out)
 
 
@@ -133,7 +133,7 @@ def compile_formula_for_large_arrays(text: str, names: str, plain: Callable) -> 
         return plain
 
     def run_in_blocks(*values: Array, over: Array = None, **attrs: Object) -> Array:
-        out = find_reusable_array(over)
+        out = get_array_if_overwritable(over)
         read_values = [value if name in read_names else None for value, name in zip(values, names, strict=False)]
         arrays = [v for v in read_values if type(v) is np.ndarray and any(v.strides)]
         if not _can_split_into_blocks(arrays, read_values):

@@ -22,7 +22,7 @@ from .fusion import (
     find_common_float_type,
     find_uniform_number,
     format_sum_or_mean_result,
-    is_total_of_all_elements,
+    is_sum_or_mean_of_all_elements,
 )
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def find_blockwise_kind(traced_rows: TracedRowsInterface, call: Call) -> tuple[S
         traced_rows.shape_dtypes[row][0] for row in call.inputs if find_broadcast_number_row(traced_rows, row) is None
     }
     float_type = find_common_float_type(traced_rows, call) if arrays in ({shape}, {(), shape}) else None
-    if float_type is None or (is_reduction and not is_total_of_all_elements(call, len(shape))):
+    if float_type is None or (is_reduction and not is_sum_or_mean_of_all_elements(call, len(shape))):
         return None
     return shape, float_type
 

@@ -264,7 +264,7 @@ class ProgramWriter:
         arguments = ", ".join(f"v{row}" for row in inputs)
         results = "".join(f"v{row}, " for row in outputs)
         self.lines.append(f"    {results + '= ' if results else ''}{name}({arguments})\n")
-        self._drop_values_unread_after(inputs, calls)
+        self._write_drop_of_unread_values(inputs, calls)
 
     def _add_function_to_scope(self, function: Function) -> str:
         """Add the function of a run to the scope under a new name and return the name."""
@@ -300,7 +300,7 @@ class ProgramWriter:
         self.lines.append(f"    w = values_{name}.copy()\n")
         self.lines += [f"    w[{positions[row]}] = v{row}\n" for row in leaves if row not in self.constants]
         self.lines.append(f"    {name}(w)\n")
-        self._drop_values_unread_after([], calls)
+        self._write_drop_of_unread_values([], calls)
         self.lines += [f"    v{c.row} = w[{positions[c.row]}]\n" for c in calls if self.unread_counts.get(c.row)]
         return True
 
@@ -343,9 +343,9 @@ class ProgramWriter:
         comma = "," if call.outputs > 1 or getattr(call.primitive, "has_tuple_output", False) else ""
         self.lines.append(f"    {names}{comma} = {formula}\n")
         self.may_warn = True
-        self._drop_values_unread_after(call.inputs, [call])
+        self._write_drop_of_unread_values(call.inputs, [call])
 
-    def _drop_values_unread_after(self, rows: RowSequence, calls: Sequence[Call]) -> None:
+    def _write_drop_of_unread_values(self, rows: RowSequence, calls: Sequence[Call]) -> None:
         """Write a line that drops large arrays if no later call reads them.
 
         Args:

@@ -49,12 +49,12 @@ def build_fast_form(plain: Function) -> Function:
         plain: The plain form, which is not used.
 
     Returns:
-        The function :func:`run_fast_sweep`.
+        The function :func:`run_fast_sweep_and_get_lookup`.
     """
-    return run_fast_sweep
+    return run_fast_sweep_and_get_lookup
 
 
-def run_fast_sweep(
+def run_fast_sweep_and_get_lookup(
     record: PackedRecord,
     adjoints: AdjointsByRow,
     sources: RowSet,
@@ -163,7 +163,7 @@ def _sweep_mixed_rows(
                     STEPS[value_type, op, matters[a], matters[b]](g, z, values[a], values[b], a, b, adjoints)
                 continue
             if call.outputs == 1 and not (primitive := call.primitive).code and type(primitive.rules) is tuple:
-                send_call_shares(call, g, matters, read_value, read_held, adjoints)
+                add_call_shares_to_adjoints(call, g, matters, read_value, read_held, adjoints)
             else:
                 if plain_sweep is None:
                     plain_sweep = Sweep(record, adjoints, sources, reachable, is_recorded=is_recorded)
@@ -192,7 +192,7 @@ def _iter_cells_backward(record: Record, first_row: int, last_row: int) -> Itera
     )
 
 
-def send_call_shares(
+def add_call_shares_to_adjoints(
     call: Call,
     g: Adjoint,
     matters: bytes | bytearray,

@@ -102,7 +102,7 @@ def find_fusable_float_type(traced_rows: TracedRowsInterface, call: Call) -> Num
         is_cheap = name in CHEAP_PRIMITIVES if name != "pow" else find_constant_exponent(traced_rows, call) in (1, 2)
         is_fusable = set(inputs) <= {(), shape} and (is_cheap or size <= SHORT_SIZE)
     elif name in TOTAL_PRIMITIVES:
-        is_fusable = is_total_of_all_elements(call, len(inputs[0]))
+        is_fusable = is_sum_or_mean_of_all_elements(call, len(inputs[0]))
     else:
         is_fusable = _has_only_forward_slices(call.attrs["spec"])
     return find_common_float_type(traced_rows, call) if is_fusable else None
@@ -131,7 +131,7 @@ def find_constant_exponent(traced_rows: TracedRowsInterface, call: Call) -> Arra
     return None if np.ndim(value) else value
 
 
-def is_total_of_all_elements(call: Call, rank: int) -> bool:
+def is_sum_or_mean_of_all_elements(call: Call, rank: int) -> bool:
     """Return whether a call is the sum or mean of all elements of an array with at least one axis.
 
     Args:
@@ -260,7 +260,7 @@ class FusedLoopWriter:
             if sources[0] in self.loop_rows:
                 self._write_and_close_loop()
             self.lines.append(
-                f"    v{call.row} = {self._name_array_or_input(sources[0])}{_format_slices(call.attrs['spec'])}\n"
+                f"    v{call.row} = {self._get_array_or_input_name(sources[0])}{_format_slices(call.attrs['spec'])}\n"
             )
         elif name == "unslice":
             self._write_unslice(call, sources[0])
@@ -269,7 +269,7 @@ class FusedLoopWriter:
             self.sum_calls.append(call)
             self.rows_after_loop.add(call.row)
         elif shape == ():
-            numbers = [self._format_constant(row) or self._name_array_or_input(row) for row in sources]
+            numbers = [self._format_constant(row) or self._get_array_or_input_name(row) for row in sources]
             self.lines.append(f"    v{call.row} = {self._format_call_formula(call, numbers)}\n")
         else:
             elements = [self._format_element_in_loop(row, shape) for row in sources]
@@ -312,7 +312,7 @@ class FusedLoopWriter:
         number = find_uniform_number(self.constants[row]) if row in self.constants else None
         return None if number is None or not np.isfinite(number) else f"T({number!r})"
 
-    def _name_array_or_input(self, row: int) -> str:
+    def _get_array_or_input_name(self, row: int) -> str:
         """Return the name of a value that was defined before the current loop began.
 
         If no call in this function computes the row, it becomes an input.
@@ -334,8 +334,8 @@ class FusedLoopWriter:
             return f"t{row}"
         constant = self._format_constant(row)
         if constant or self.traced_rows.shape_dtypes[row][0] == ():
-            return constant or self._name_array_or_input(row)
-        return f"{self._name_array_or_input(row)}[{', '.join(INDEX_NAMES[: len(shape)])}]"
+            return constant or self._get_array_or_input_name(row)
+        return f"{self._get_array_or_input_name(row)}[{', '.join(INDEX_NAMES[: len(shape)])}]"
 
     # -- loops -------------------------------------------------------------------------------------
 

@@ -281,7 +281,7 @@ def build_operation_function(
         "build_number_tensor": build_number_tensor,
         "are_small_broadcastable_floats": are_small_broadcastable_floats,
         "offset_or_none": find_offset_in_user_frame,
-        "enter": enter_operand_if_possible,
+        "enter": add_leaf_for_operand_if_possible,
         "ignore_fp_errors": ignore_fp_errors,
         "run_number": run_number,
         "state": state,
@@ -343,7 +343,7 @@ def find_offset_in_user_frame(record: Record, frame: FrameType) -> OptionalNumbe
     return record.find_current_offset(frame)
 
 
-def enter_operand_if_possible(record: Record, tensor: Tensor, offset: int) -> bool:
+def add_leaf_for_operand_if_possible(record: Record, tensor: Tensor, offset: int) -> bool:
     """Add a leaf for an operand that has no row in this recording.
 
     Returns:

@@ -43,7 +43,7 @@ def build_fast_form(plain: Function) -> Function:
         slot_buffers = [_join_arrays([slot._state._value for slot in column]) for column in zip(*slots, strict=True)]
 
         def compute_step() -> tuple:
-            decrement, new_slots = optimizer.compute_step(gradient, slot_buffers)
+            decrement, new_slots = optimizer.compute_decrement_and_new_slots(gradient, slot_buffers)
             return values - decrement, *new_slots
 
         new_values, *new_slots = ignore_fp_errors().run(compute_step)

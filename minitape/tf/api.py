@@ -13,8 +13,8 @@ from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 
-from ..common.api_suggestions import build_attribute_error, find_similar_names
-from ..common.lazy_names import load_own_object, parse_name_table
+from ..common.api_suggestions import build_attribute_error, list_closest_name_if_any
+from ..common.lazy_names import load_minitape_object, parse_name_table
 from ..engine.types import Object, TextsByName
 from ..functions.traced_calls import wrap_for_first_runs
 
@@ -134,7 +134,7 @@ explain a program with other names, run it in TensorFlow and record it with mini
     )
 
 
-def collect_homes(namespace: str) -> dict[str, tuple[str, str]]:
+def map_names_to_defining_modules(namespace: str) -> dict[str, tuple[str, str]]:
     """Find the module that defines each name in a namespace, including nested namespaces.
 
     Args:
@@ -164,16 +164,16 @@ def install_namespace_names(module_globals: dict[str, Object], namespace: str) -
         module_globals: The ``__dict__`` of the module.
         namespace: The namespace without "tf.", or "" for ``tf`` itself.
     """
-    homes = collect_homes(namespace)
+    homes = map_names_to_defining_modules(namespace)
 
     def load_attribute(name: str) -> Object:
         if name in homes:
-            module_globals[name] = value = _wrap(name, load_own_object(*homes[name]))
+            module_globals[name] = value = _wrap(name, load_minitape_object(*homes[name]))
             return value
         if not namespace and name in TOOLS:
             return importlib.import_module(f"minitape.{name}")
         prefix = f"{namespace}." if namespace else ""
-        message = describe_missing_name(prefix + name, is_misspelled=bool(find_similar_names(name, homes)))
+        message = describe_missing_name(prefix + name, is_misspelled=bool(list_closest_name_if_any(name, homes)))
         raise build_attribute_error(message, name, sys.modules[module_globals["__name__"]], homes, f"tf.{prefix}")
 
     module_globals |= {"__getattr__": load_attribute, "__dir__": lambda: sorted(homes), "__all__": sorted(homes)}
@@ -224,7 +224,7 @@ class NamespaceFinder(MetaPathFinder, Loader):
         install_namespace_names(module.__dict__, namespace)
 
 
-def wrap_functions(wrap: Callable[[str, Object], Object]) -> None:
+def wrap_public_names(wrap: Callable[[str, Object], Object]) -> None:
     """Replace all public names with wrapped objects, such as functions that are deferred in a TensorFlow 1 graph.
 
     Names that are already loaded are replaced immediately, and all other names when they are loaded.
@@ -238,6 +238,6 @@ def wrap_functions(wrap: Callable[[str, Object], Object]) -> None:
         module = sys.modules.get(f"minitape.{namespace}".removesuffix("."))
         if module is None:
             continue
-        for name, home in collect_homes(namespace).items():
+        for name, home in map_names_to_defining_modules(namespace).items():
             if name in vars(module):
-                vars(module)[name] = wrap(name, load_own_object(*home))
+                vars(module)[name] = wrap(name, load_minitape_object(*home))

@@ -98,7 +98,7 @@ def convert_with_dtype_hint(x: Value, y: Value) -> Tensors:
     return [x, to_tensor(y) if is_tensor_like(y) else convert_to_tensor(y, dtype_hint=x.dtype)]
 
 
-def check_dtype_kind(function_name: str, x: Tensor, kinds: str) -> Tensor:
+def to_tensor_of_dtype_kind(function_name: str, x: Tensor, kinds: str) -> Tensor:
     """Return a tensor after checking the kind of its dtype.
 
     Args:

@@ -16,7 +16,7 @@ from ..engine.tensor.tensor import Tensor, wrap_array_with_origin
 from ..engine.types import Array, DTypeLike, GraphName, ShapeLike, Sizes, Value
 from ..engine.values import dtypes
 from ..engine.values.argument_errors import build_argument_error
-from .arguments import apply_primitive, check_dtype_kind, normalize_axis, to_integer, to_sizes, to_tensor
+from .arguments import apply_primitive, normalize_axis, to_integer, to_sizes, to_tensor, to_tensor_of_dtype_kind
 from .array_functions import concat, expand_dims
 from .elementwise import cast
 
@@ -348,7 +348,7 @@ def one_hot(
     """
     if is_numpy_value(indices) and indices.dtype.kind in "fb":
         indices = indices.astype(np.int64)
-    index_tensor = check_dtype_kind("one_hot", to_tensor(indices), "iu")
+    index_tensor = to_tensor_of_dtype_kind("one_hot", to_tensor(indices), "iu")
     depth_size = to_integer(depth, "depth")
     axis_index = -1 if axis is None else to_integer(axis, "axis")
     if depth_size < 0 or not -1 <= axis_index <= index_tensor.ndim:

@@ -24,11 +24,11 @@ from ..engine.values import dtypes
 from ..engine.values.argument_errors import build_argument_error
 from .arguments import (
     apply_primitive,
-    check_dtype_kind,
     convert_to_one_dtype,
     convert_with_dtype_hint,
     is_tensor_like,
     to_tensor,
+    to_tensor_of_dtype_kind,
 )
 
 FLOAT_KINDS = "f"
@@ -81,7 +81,7 @@ def _describe_derivatives(primitive: Primitive) -> list[str]:
     return [f"This function is differentiable. {subject} {literals},", f"where {legend}."]
 
 
-def _name_and_document(
+def _set_name_and_docstring(
     function: Function,
     primitive: Primitive,
     name: str,
@@ -102,7 +102,7 @@ def _name_and_document(
         sentence: A noun phrase that describes the result, such as "The sine of x in radians".
         note: A sentence about special values, or "".
         example: An example as "ARGUMENTS -> PRINTED RESULT".
-        kinds: The dtypes that the function accepts, in the notation of ``check_dtype_kind``.
+        kinds: The dtypes that the function accepts, in the notation of ``to_tensor_of_dtype_kind``.
         is_binary: Whether the function takes both x and y rather than x alone.
 
     Returns:
@@ -149,7 +149,7 @@ def _define_unary(
         name: The public name.
         sentence: A noun phrase that describes the result in the docstring.
         example: An example as "ARGUMENT -> PRINTED RESULT".
-        kinds: The dtypes that the function accepts, in the notation of ``check_dtype_kind``.
+        kinds: The dtypes that the function accepts, in the notation of ``to_tensor_of_dtype_kind``.
         primitive_name: The name of the primitive if it differs from the public name.
         note: A sentence about special values, for the docstring.
 
@@ -162,10 +162,10 @@ def _define_unary(
     def function(x: Value, name: GraphName = None) -> Tensor:
         x = to_tensor(x)
         if x._value.dtype.kind not in kinds:
-            check_dtype_kind(full_name, x, kinds)
+            to_tensor_of_dtype_kind(full_name, x, kinds)
         return run_and_record(primitive, (x,), {}, _getframe(1))
 
-    return _name_and_document(function, primitive, name, sentence, note, example, kinds, False)
+    return _set_name_and_docstring(function, primitive, name, sentence, note, example, kinds, False)
 
 
 def _define_binary(
@@ -183,7 +183,7 @@ def _define_binary(
         name: The public name.
         sentence: A noun phrase that describes the result in the docstring.
         example: An example as "ARGUMENTS -> PRINTED RESULT".
-        kinds: The dtypes that the function accepts, in the notation of ``check_dtype_kind``.
+        kinds: The dtypes that the function accepts, in the notation of ``to_tensor_of_dtype_kind``.
         primitive_name: The name of the primitive if it differs from the public name.
         convert: The function that converts two values to tensors.
         note: A sentence about special values, for the docstring.
@@ -198,10 +198,10 @@ def _define_binary(
         if type(x) is not EagerTensor or type(y) is not EagerTensor:
             x, y = convert(x, y)
         if x._value.dtype.kind not in kinds:
-            check_dtype_kind(full_name, x, kinds)
+            to_tensor_of_dtype_kind(full_name, x, kinds)
         return run_checked_binary(primitive, x, y)
 
-    return _name_and_document(function, primitive, name, sentence, note, example, kinds, True)
+    return _set_name_and_docstring(function, primitive, name, sentence, note, example, kinds, True)
 
 
 acos = _define_unary("acos", "The inverse cosine, in radians", "1.0 -> 0.0")
@@ -285,7 +285,7 @@ def atan2(y: Value, x: Value, name: GraphName = None) -> Tensor:
     1.5707964
     """
     y, x = convert_to_one_dtype(y, x)
-    return run_checked_binary(TABLE["atan2"], check_dtype_kind("math.atan2", y, FLOAT_KINDS), x)
+    return run_checked_binary(TABLE["atan2"], to_tensor_of_dtype_kind("math.atan2", y, FLOAT_KINDS), x)
 
 
 def softplus(features: Value, name: GraphName = None) -> Tensor:
@@ -309,7 +309,7 @@ def softplus(features: Value, name: GraphName = None) -> Tensor:
     >>> print(tf.math.softplus(0.0).numpy())
     0.6931472
     """
-    return apply_primitive("softplus", check_dtype_kind("math.softplus", to_tensor(features), FLOAT_KINDS))
+    return apply_primitive("softplus", to_tensor_of_dtype_kind("math.softplus", to_tensor(features), FLOAT_KINDS))
 
 
 def abs(x: Value, name: GraphName = None) -> Tensor:
@@ -334,7 +334,7 @@ def abs(x: Value, name: GraphName = None) -> Tensor:
     >>> print(tf.abs([-2.0, 3.0]).numpy(), tf.abs(3.0 + 4.0j).numpy())
     [2. 3.] 5.0
     """
-    x = check_dtype_kind("abs", to_tensor(x), "fic")
+    x = to_tensor_of_dtype_kind("abs", to_tensor(x), "fic")
     return apply_primitive("complex_abs" if x.dtype.is_complex else "abs", x)
 
 
@@ -359,7 +359,7 @@ def sign(x: Value, name: GraphName = None) -> Tensor:
     >>> print(tf.sign([-3.0, 0.0, 2.0]).numpy())
     [-1.  0.  1.]
     """
-    x = check_dtype_kind("sign", to_tensor(x), "fic")
+    x = to_tensor_of_dtype_kind("sign", to_tensor(x), "fic")
     if not x.dtype.is_complex:
         return apply_primitive("sign", x)
     return apply_primitive("div_no_nan", x, apply_primitive("cast", apply_primitive("complex_abs", x), dtype=x.dtype))
@@ -387,7 +387,7 @@ def round(x: Value, name: GraphName = None) -> Tensor:
     >>> print(tf.round([0.5, 1.5, 2.5]).numpy())
     [0. 2. 2.]
     """
-    x = check_dtype_kind("round", to_tensor(x), REAL_KINDS)
+    x = to_tensor_of_dtype_kind("round", to_tensor(x), REAL_KINDS)
     return x if x.dtype.is_integer else apply_primitive("rint", x)
 
 
@@ -472,7 +472,7 @@ def logical_and(x: Value, y: Value, name: GraphName = None) -> Tensor:
     >>> print(tf.logical_and([True, False], True).numpy())
     [ True False]
     """
-    x, y = (check_dtype_kind("logical_and", to_tensor(operand, dtypes.bool), "b") for operand in (x, y))
+    x, y = (to_tensor_of_dtype_kind("logical_and", to_tensor(operand, dtypes.bool), "b") for operand in (x, y))
     return run_checked_binary(TABLE["logical_and"], x, y)
 
 
@@ -497,7 +497,7 @@ def logical_not(x: Value, name: GraphName = None) -> Tensor:
     >>> print(tf.logical_not([True, False]).numpy())
     [False  True]
     """
-    return apply_primitive("logical_not", check_dtype_kind("logical_not", to_tensor(x, dtypes.bool), "b"))
+    return apply_primitive("logical_not", to_tensor_of_dtype_kind("logical_not", to_tensor(x, dtypes.bool), "b"))
 
 
 def clip_by_value(t: Value, clip_value_min: Value, clip_value_max: Value, name: GraphName = None) -> Tensor:

@@ -241,7 +241,7 @@ _call_context = _CallContext()
 
 
 @lru_cache(256)
-def _accepts_training(call: Function, positional_count: int) -> bool:
+def _has_unfilled_training_parameter(call: Function, positional_count: int) -> bool:
     """Return whether a ``call`` method has a ``training`` parameter that the positional arguments do not fill."""
     return "training" in tuple(inspect.signature(call).parameters)[positional_count:]
 
@@ -365,7 +365,9 @@ class Layer:
             training = _call_context.training
         if training is not None:
             kwargs["training"] = training
-        if "training" in kwargs and not _accepts_training(inspect.getattr_static(self, "call"), 2 + len(args)):
+        if "training" in kwargs and not _has_unfilled_training_parameter(
+            inspect.getattr_static(self, "call"), 2 + len(args)
+        ):
             del kwargs["training"]
         with self._open_name_scope():
             if not self.built:
@@ -767,7 +769,7 @@ class Optimizer:
             self._slots[id(variable)] = variable, slots
         return self._slots[id(variable)][1]
 
-    def compute_step(self, gradient: Object, slots: Sequence) -> tuple[Object, Sequence]:
+    def compute_decrement_and_new_slots(self, gradient: Object, slots: Sequence) -> tuple[Object, Sequence]:
         """Compute the amount to subtract from a variable and the new values of its slots.
 
         Args:
@@ -793,7 +795,7 @@ def update_variables(optimizer: Optimizer, gradients_and_variables: Sequence[tup
     """
     for gradient, variable in gradients_and_variables:
         slots = optimizer.find_or_create_slots(variable)
-        decrement, new_slots = optimizer.compute_step(gradient, [slot.value() for slot in slots])
+        decrement, new_slots = optimizer.compute_decrement_and_new_slots(gradient, [slot.value() for slot in slots])
         for slot, value in zip(slots, new_slots, strict=True):
             slot.assign(value)
         variable.assign_sub(decrement)
@@ -844,7 +846,7 @@ class SGD(Optimizer):
         self.nesterov = nesterov
         self.slot_count = 1 if momentum else 0
 
-    def compute_step(self, gradient: Object, slots: Sequence) -> tuple[Object, Sequence]:
+    def compute_decrement_and_new_slots(self, gradient: Object, slots: Sequence) -> tuple[Object, Sequence]:
         """Return the amount to subtract from a variable and, if there is momentum, the variable's new velocity.
 
         Args:
@@ -901,7 +903,7 @@ class Adam(Optimizer):
         self.beta_2 = beta_2
         self.epsilon = epsilon
 
-    def compute_step(self, gradient: Object, slots: Sequence) -> tuple[Object, Sequence]:
+    def compute_decrement_and_new_slots(self, gradient: Object, slots: Sequence) -> tuple[Object, Sequence]:
         """Return the amount to subtract from a variable and the new running means.
 
         Args:
@@ -912,16 +914,16 @@ class Adam(Optimizer):
         root = np.sqrt if is_array else sqrt
         rate: Tensor | np.floating
         if is_array and isinstance(self.learning_rate, float):
-            rate = self._compute_rate_for_arrays(gradient.dtype.type)
+            rate = self._compute_learning_rate_for_arrays(gradient.dtype.type)
         else:
-            rate = self._find_or_compute_rate(dtypes.as_dtype(gradient.dtype))
+            rate = self._find_or_compute_learning_rate(dtypes.as_dtype(gradient.dtype))
             rate = rate.numpy() if is_array else rate
         mean, squares = slots
         mean = mean + (gradient - mean) * (1 - self.beta_1)
         squares = squares + ((gradient * gradient if is_array else square(gradient)) - squares) * (1 - self.beta_2)
         return mean * rate / (root(squares) + self.epsilon), (mean, squares)
 
-    def _compute_rate_for_arrays(self, float_type: type[np.floating]) -> np.floating:
+    def _compute_learning_rate_for_arrays(self, float_type: type[np.floating]) -> np.floating:
         """Return a step's learning rate for arrays. It is bit-for-bit identical to the rate for tensors."""
         steps = float(self.iterations.numpy())
         # Like `pow`, compute each power in double precision and round once.
@@ -930,7 +932,7 @@ class Adam(Optimizer):
         )
         return self.learning_rate * np.sqrt(correction_2) / correction_1
 
-    def _find_or_compute_rate(self, dtype: dtypes.DType) -> Tensor:
+    def _find_or_compute_learning_rate(self, dtype: dtypes.DType) -> Tensor:
         """Return a step's learning rate. All variables with the same dtype share this rate."""
         if dtype not in self._rate_by_dtype:
             steps = cast(self.iterations, dtype)

@@ -15,7 +15,7 @@ from ..engine.tensor.tensor import Tensor
 from ..engine.types import GraphName, Value
 from ..engine.values import dtypes
 from ..engine.values.argument_errors import build_argument_error
-from .arguments import apply_primitive, check_dtype_kind, normalize_axis, to_tensor
+from .arguments import apply_primitive, normalize_axis, to_tensor, to_tensor_of_dtype_kind
 from .array_functions import squeeze
 from .elementwise import cast
 from .reductions import reduce_mean
@@ -42,7 +42,7 @@ def _relu(features: Value, name: GraphName = None) -> Tensor:
     >>> print(tf.nn.relu([-1.0, 0.0, 7.0]).numpy())
     [0. 0. 7.]
     """
-    return apply_primitive("relu", check_dtype_kind("nn.relu", to_tensor(features), "fiu"))
+    return apply_primitive("relu", to_tensor_of_dtype_kind("nn.relu", to_tensor(features), "fiu"))
 
 
 _relu.__name__ = _relu.__qualname__ = "relu"
@@ -75,7 +75,7 @@ def leaky_relu(features: Value, alpha: float = 0.2, name: GraphName = None) -> T
     >>> print(tf.nn.leaky_relu([-1.0, 2.0], alpha=0.5).numpy())
     [-0.5  2. ]
     """
-    x = check_dtype_kind("nn.leaky_relu", to_tensor(features), "fiu")
+    x = to_tensor_of_dtype_kind("nn.leaky_relu", to_tensor(features), "fiu")
     x = x if x.dtype.is_floating else cast(x, dtypes.float32)
     # TensorFlow's kernel rounds alpha to float32.
     return apply_primitive("leaky_relu", x, alpha=float(np.float32(alpha)))
@@ -83,7 +83,7 @@ def leaky_relu(features: Value, alpha: float = 0.2, name: GraphName = None) -> T
 
 def _apply_primitive_along_axis(primitive_name: str, logits: Value, axis: Value) -> Tensor:
     """Apply a primitive such as softmax along one axis of the logits."""
-    x = check_dtype_kind(f"nn.{primitive_name}", to_tensor(logits), "f")
+    x = to_tensor_of_dtype_kind(f"nn.{primitive_name}", to_tensor(logits), "f")
     axis_index = normalize_axis(-1 if axis is None else axis, x.ndim)
     return apply_primitive(primitive_name, x, axis=-1 if axis_index == x.ndim - 1 else axis_index)
 
@@ -150,7 +150,7 @@ def _prepare_labels_and_logits(labels: Value, logits: Value) -> tuple[Tensor, Te
     """
     if labels is None or logits is None:
         raise ValueError("A cross entropy takes labels and logits, but one of the two is None")
-    return to_tensor(labels), check_dtype_kind("nn's cross entropies", to_tensor(logits), "f")
+    return to_tensor(labels), to_tensor_of_dtype_kind("nn's cross entropies", to_tensor(logits), "f")
 
 
 def _widen_half_floats(x: Tensor) -> Tensor:
@@ -222,7 +222,7 @@ def sparse_softmax_cross_entropy_with_logits(labels: Value, logits: Value, name:
     y, x = _prepare_labels_and_logits(labels, logits)
     if not x.ndim or y.dims != x.dims[:-1]:
         raise ValueError(f"The labels must have the shape of the logits {x.shape} without the last axis, got {y.shape}")
-    check_dtype_kind("nn.sparse_softmax_cross_entropy_with_logits", y, "iu")
+    to_tensor_of_dtype_kind("nn.sparse_softmax_cross_entropy_with_logits", y, "iu")
     return cast(apply_primitive("sparse_softmax_cross_entropy", _widen_half_floats(x), y), x.dtype)
 
 
@@ -286,7 +286,7 @@ def moments(x: Value, axes: Value, *, keepdims: bool = False, name: GraphName = 
     >>> print(mean.numpy(), variance.numpy())
     2.0 1.0
     """
-    x = check_dtype_kind("nn.moments", to_tensor(x), "fiu")
+    x = to_tensor_of_dtype_kind("nn.moments", to_tensor(x), "fiu")
     y = _widen_half_floats(x)
     mean = reduce_mean(y, axes, True)
     squares = apply_primitive("squared_difference", y, apply_primitive("stop_gradient", mean))

@@ -21,13 +21,13 @@ from ..engine.types import Decorated, GraphName, Sizes, Value
 from ..engine.values.argument_errors import build_argument_error
 from .arguments import (
     apply_primitive,
-    check_dtype_kind,
     convert_to_one_dtype,
     convert_with_dtype_hint,
     normalize_axis,
     to_integer,
     to_integers,
     to_tensor,
+    to_tensor_of_dtype_kind,
 )
 from .elementwise import abs as absolute
 from .elementwise import conj, maximum, pow
@@ -103,7 +103,7 @@ def _check_matrices(a: Tensor, b: Tensor, swaps_a: bool, swaps_b: bool) -> None:
         swaps_a: Whether the last two axes of ``a`` are swapped before the multiplication.
         swaps_b: Whether the last two axes of ``b`` are swapped before the multiplication.
     """
-    check_dtype_kind("matmul", a, "fciu")
+    to_tensor_of_dtype_kind("matmul", a, "fciu")
     x = a.dims
     y = b.dims
     if a.dtype is not b.dtype:
@@ -269,7 +269,7 @@ def norm(
     _check_norm_arguments(ord, axis, is_matrix)
     if ord in ("fro", "euclidean") or ord == 2:
         squares = x * conj(x)
-        return apply_primitive("sqrt", check_dtype_kind("norm", reduce_sum(squares, axis, keeps_dims), "fc"))
+        return apply_primitive("sqrt", to_tensor_of_dtype_kind("norm", reduce_sum(squares, axis, keeps_dims), "fc"))
     magnitudes = absolute(x)
     if is_matrix:
         rows, columns = (normalize_axis(a, x.ndim) for a in axis)
@@ -321,7 +321,7 @@ def l2_normalize(x: Value, axis: Value = None, epsilon: float = 1e-12, name: Gra
     >>> print(tf.math.l2_normalize([3.0, 4.0]).numpy())
     [0.6 0.8]
     """
-    x = check_dtype_kind("math.l2_normalize", to_tensor(x), "f")
+    x = to_tensor_of_dtype_kind("math.l2_normalize", to_tensor(x), "f")
     total = reduce_sum(apply_primitive("square", x), axis, True)
     return x * apply_primitive("rsqrt", maximum(total, epsilon))
 
@@ -351,7 +351,7 @@ def det(input: Value, name: GraphName = None) -> Tensor:
     >>> print(tf.linalg.det([[2.0, 0.0], [0.0, 3.0]]).numpy())
     6.0
     """
-    return apply_primitive("det", check_dtype_kind("linalg.det", to_tensor(input), "fc"))
+    return apply_primitive("det", to_tensor_of_dtype_kind("linalg.det", to_tensor(input), "fc"))
 
 
 def inv(input: Value, adjoint: bool = False, name: GraphName = None) -> Tensor:
@@ -376,7 +376,7 @@ def inv(input: Value, adjoint: bool = False, name: GraphName = None) -> Tensor:
     >>> print(tf.linalg.inv([[2.0, 0.0], [0.0, 4.0]]).numpy().tolist())
     [[0.5, 0.0], [0.0, 0.25]]
     """
-    x = check_dtype_kind("linalg.inv", to_tensor(input), "fc")
+    x = to_tensor_of_dtype_kind("linalg.inv", to_tensor(input), "fc")
     return apply_primitive("inv", transpose_and_conjugate(x) if adjoint else x)
 
 
@@ -409,7 +409,7 @@ def solve(matrix: Value, rhs: Value, adjoint: bool = False, name: GraphName = No
         raise build_argument_error(
             f"rhs must be a matrix whose columns fit a matrix of shape {matrix.shape}, got the shape {rhs.shape}"
         )
-    matrix = check_dtype_kind("linalg.solve", matrix, "fc")
+    matrix = to_tensor_of_dtype_kind("linalg.solve", matrix, "fc")
     return apply_primitive("solve", transpose_and_conjugate(matrix) if adjoint else matrix, rhs)
 
 

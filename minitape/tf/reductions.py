@@ -19,7 +19,7 @@ from ..engine.tensor.tensor import EagerTensor, Tensor, wrap_array_with_origin
 from ..engine.types import DTypeLike, GraphName, Value
 from ..engine.values import dtypes
 from ..engine.values.argument_errors import build_argument_error
-from .arguments import apply_primitive, check_dtype_kind, normalize_axis, to_integer, to_integers, to_tensor
+from .arguments import apply_primitive, normalize_axis, to_integer, to_integers, to_tensor, to_tensor_of_dtype_kind
 
 _DOC_TEMPLATE = """Return {} along the given axes.
 
@@ -53,7 +53,7 @@ def _define_reduction(name: str, sentence: str, example: str, kinds: str, note: 
         name: The public name, which is also the primitive's name.
         sentence: A noun phrase that describes the result in the docstring.
         example: An example as "ARGUMENTS -> PRINTED RESULT".
-        kinds: The dtypes that the function accepts, in the notation of ``check_dtype_kind``.
+        kinds: The dtypes that the function accepts, in the notation of ``to_tensor_of_dtype_kind``.
         note: A sentence about special values, for the docstring.
 
     Returns:
@@ -65,7 +65,7 @@ def _define_reduction(name: str, sentence: str, example: str, kinds: str, note: 
     def function(input_tensor: Value, axis: Value = None, keepdims: bool = False, name: GraphName = None) -> Tensor:
         x = input_tensor if type(input_tensor) is EagerTensor else to_tensor(input_tensor, default_dtype)
         if x._value.dtype.kind not in kinds:
-            check_dtype_kind(function.__name__, x, kinds)
+            to_tensor_of_dtype_kind(function.__name__, x, kinds)
         if type(axis) is int:
             axis = (axis,)
         elif axis is not None:
@@ -248,7 +248,7 @@ def _define_arg_extreme(name: str, extreme: str, example_result: int) -> Callabl
     def function(
         input: Value, axis: Value = None, output_type: DTypeLike = dtypes.int64, name: GraphName = None
     ) -> Tensor:
-        x = check_dtype_kind(function.__name__, to_tensor(input), "fciub")
+        x = to_tensor_of_dtype_kind(function.__name__, to_tensor(input), "fciub")
         axis_index = 0 if axis is None else to_integer(axis, "axis")
         return apply_primitive(function.__name__, x, axis=axis_index, dtype=dtypes.as_dtype(output_type))
 
@@ -321,7 +321,7 @@ def top_k(
     >>> print(values.numpy(), indices.numpy())
     [5. 3.] [1 2]
     """
-    x = check_dtype_kind("math.top_k", to_tensor(input), "fiu")
+    x = to_tensor_of_dtype_kind("math.top_k", to_tensor(input), "fiu")
     element_count = to_integer(k, "k")
     values, indices = apply_primitive("top_k", x, k=element_count)
     return TopKV2(values, cast_tensor(indices, dtypes.as_dtype(index_type)))

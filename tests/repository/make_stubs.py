@@ -18,7 +18,7 @@ from types import FunctionType
 from typing import Any
 
 import minitape
-from minitape.tf.api import NAMES, collect_homes
+from minitape.tf.api import NAMES, map_names_to_defining_modules
 
 PACKAGE = Path(str(minitape.__file__)).parent
 EXTRA_MODULES = {"explain": import_module("minitape.explain"), "bridges": import_module("minitape.bridges")}
@@ -29,7 +29,9 @@ ARGUMENT_TYPES = {"name": "str | None", "keepdims": "_bool"}
 def build_stubs() -> dict[Path, str]:
     """Build the content of all stubs, by path."""
     text_by_path = {
-        get_stub_path(namespace): build_stub(f"tf.{namespace}".removesuffix("."), collect_homes(namespace))
+        get_stub_path(namespace): build_stub(
+            f"tf.{namespace}".removesuffix("."), map_names_to_defining_modules(namespace)
+        )
         for namespace in NAMES
     }
     return text_by_path | {

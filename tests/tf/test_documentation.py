@@ -10,16 +10,16 @@ import inspect
 
 import pytest
 
-from minitape.common.lazy_names import load_own_object
+from minitape.common.lazy_names import load_minitape_object
 from minitape.tf import elementwise, nn, reductions
-from minitape.tf.api import NAMES, collect_homes
+from minitape.tf.api import NAMES, map_names_to_defining_modules
 
 OWN_NAMES = {"draw", "snapshot"}
 PUBLIC_FUNCTIONS = {
-    f"{space}.{name}".lstrip("."): load_own_object(home, original_name)
+    f"{space}.{name}".lstrip("."): load_minitape_object(home, original_name)
     for space in NAMES
-    for name, (home, original_name) in collect_homes(space).items()
-    if original_name and inspect.isfunction(load_own_object(home, original_name))
+    for name, (home, original_name) in map_names_to_defining_modules(space).items()
+    if original_name and inspect.isfunction(load_minitape_object(home, original_name))
 }
 MADE = {
     f"{module.__name__}.{name}": value
@@ -38,8 +38,8 @@ def test_an_example_is_true(name):
 
 @pytest.mark.parametrize("space", NAMES)
 def test_each_public_name_says_what_it_is(space):
-    for name, (home, theirs) in collect_homes(space).items():
-        found = load_own_object(home, theirs)
+    for name, (home, theirs) in map_names_to_defining_modules(space).items():
+        found = load_minitape_object(home, theirs)
         if callable(found):
             text = inspect.getdoc(found) or ""
             assert len(text.partition("\n")[0]) > 15, name

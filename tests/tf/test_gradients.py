@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import minitape as tf
-from minitape.tf.api import collect_homes
+from minitape.tf.api import map_names_to_defining_modules
 
 sys.path.append(str(Path(__file__).parents[1] / "repository"))
 from surface import read_names_by_namespace
@@ -486,7 +486,7 @@ def test_each_public_name_is_in_a_table():
 
 
 def _is_same_elsewhere(space, name, others):
-    homes = [collect_homes(path.partition(".")[2]) for path in (space, *others)]
+    homes = [map_names_to_defining_modules(path.partition(".")[2]) for path in (space, *others)]
     return any(home.get(name) == homes[0].get(name) for home in homes[1:])
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import minitape as tf
-from minitape.common.shared_results import get_shared_result
+from minitape.common.shared_results import get_or_build_shared_result
 from minitape.explain.reasons.object_names import share_searches_between_questions
 
 ENGINE = str(Path(tf.__file__).parent)
@@ -61,17 +61,17 @@ def test_questions_in_two_threads_leave_no_shared_results():
         with share_searches_between_questions():
             entered.set()
             left.wait()
-            kept.append(get_shared_result("row", lambda: "of the second thread"))
+            kept.append(get_or_build_shared_result("row", lambda: "of the second thread"))
 
     second = threading.Thread(target=work)
     with first:
         second.start()
         entered.wait()
-        get_shared_result("row", lambda: "of the first thread")
+        get_or_build_shared_result("row", lambda: "of the first thread")
     left.set()
     second.join()
     assert kept == ["of the second thread"]
-    assert get_shared_result("row", lambda: "new") == "new", "a question that ended left its results"
+    assert get_or_build_shared_result("row", lambda: "new") == "new", "a question that ended left its results"
 
 
 class Meanwhile:

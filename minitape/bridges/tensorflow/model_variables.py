@@ -9,7 +9,7 @@ import numpy as np
 import tensorflow as tf
 
 from ...explain.translated_sentences import UNNAMED_TENSOR, fill
-from ...recording.recorded_rows import OptionalArray, collect_ancestors, collect_connected_ancestors
+from ...recording.recorded_rows import OptionalArray, collect_rows_and_ancestors, collect_rows_and_connected_ancestors
 from ...recording.sites import NOWHERE, Site
 from ...recording.value_summary import to_float_array
 from ..framework_adapter import list_named_program_objects
@@ -209,7 +209,7 @@ def find_first_use_site_on_target_path(recording: TensorFlowRecording, variable:
         variable: The variable.
     """
     # No gradient flows to a variable that is not trainable.
-    collect = collect_connected_ancestors if variable.trainable else collect_ancestors
+    collect = collect_rows_and_connected_ancestors if variable.trainable else collect_rows_and_ancestors
     for item, target in iter_targets_with_recordings(recording):
         source_rows = item.list_rows(variable)
         reached = collect(item.rows, [target.index])

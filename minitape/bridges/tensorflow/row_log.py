@@ -16,7 +16,7 @@ from tensorflow.python.ops import gen_resource_variable_ops, resource_variable_o
 
 from ...engine.record.interrupt_safe import TemporaryAttributes
 from ...explain.reasons.question import Creation
-from ...recording.recorded_rows import collect_ancestors
+from ...recording.recorded_rows import collect_rows_and_ancestors
 from ...recording.sites import NOWHERE, Site
 from ..framework_patches import FrameworkPatches
 from ..kept_values import IdentityMap
@@ -334,7 +334,9 @@ class TensorFlowLog:
             target: The labels, according to the order of the arguments.
             output: The prediction.
         """
-        ancestors = (collect_ancestors(self.rows, self.tensor_rows.list_rows(item)[-1:]) for item in (target, output))
+        ancestors = (
+            collect_rows_and_ancestors(self.rows, self.tensor_rows.list_rows(item)[-1:]) for item in (target, output)
+        )
         is_trained, is_prediction = (any(self.rows[row].kind == "variable" for row in rows) for rows in ancestors)
         values = np.asarray(output)
         if is_trained and not is_prediction:

@@ -17,7 +17,7 @@ from ...explain.operation_families import TENSORFLOW_OPERATIONS
 from ...explain.reasons.program_text import Statement, find_statement, list_binding_sites, list_statements, unparse
 from ...explain.reasons.suspects import CheckedRun, Suspicion, Suspicions, format_step_count
 from ...explain.translated_sentences import fill
-from ...recording.recorded_rows import BackwardPass, RecordedRow, collect_connected_ancestors
+from ...recording.recorded_rows import BackwardPass, RecordedRow, collect_rows_and_connected_ancestors
 from ...recording.sites import NOWHERE, Site
 from ..framework_adapter import is_any_name_read_later
 from .adapter import TensorFlowAdapter
@@ -228,7 +228,7 @@ def _check_variables_remade_for_each_target(run: CheckedRun, candidates: list[tu
         candidates: The key and the variable of each variable without a requested gradient.
     """
     targets = dict.fromkeys(row for sweep in run.sweeps for row in sweep.target)
-    ancestors_by_target = [collect_connected_ancestors(run.rows, [row]) for row in targets]
+    ancestors_by_target = [collect_rows_and_connected_ancestors(run.rows, [row]) for row in targets]
     variables_by_site = group_values_by_key(
         (site, (key, variable))
         for key, variable in candidates

@@ -7,7 +7,7 @@ import numpy as np
 
 from ...explain.reasons.program_text import find_statement, list_call_sites, unparse
 from ...explain.reasons.suspects import CheckedRun, Suspicions, build_row_suspicion
-from ...recording.recorded_rows import collect_ancestors
+from ...recording.recorded_rows import collect_rows_and_ancestors
 from ..run_watch.accounts import RunAccounts
 
 RANGES = {"relu": (0, math.inf), "softplus": (0, math.inf), "sigmoid": (0, 1), "softmax": (0, 1), "tanh": (-1, 1)}
@@ -129,7 +129,7 @@ def record_updates_that_are_dropped(run: CheckedRun, accounts: RunAccounts) -> N
         if row.op not in run.op_names.add_ops or row.cause != "no_grad" or run.consumers.get(row.index):
             continue
         account = accounts.accounts.get(id(run.rows[row.inputs[0]].find_object()))
-        sources = collect_ancestors(run.rows, row.inputs[1:])
+        sources = collect_rows_and_ancestors(run.rows, row.inputs[1:])
         uses_gradient = any(run.rows[index].cause == "create_graph" for index in sources)
         if (
             account

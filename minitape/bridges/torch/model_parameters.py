@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from torch import Tensor, nn
 
-from ...common.shared_results import get_shared_result
+from ...common.shared_results import get_or_build_shared_result
 from ...explain.caller import find_asking_or_innermost_user_frame
 from ...explain.reasons.object_names import AccessPaths, find_first_access_path, list_parts_with_suffixes
 from ...recording.recorded_rows import OptionalArray
@@ -151,7 +151,7 @@ def find_access_path_in_program(searched_object: Any) -> str:
 
     The expression is a variable name, or an attribute or element of a variable's object, such as "net.layers[0]".
     """
-    all_access_paths = get_shared_result(
+    all_access_paths = get_or_build_shared_result(
         ("program", find_asking_or_innermost_user_frame()), lambda: [AccessPaths(list_named_program_objects())]
     )
     return find_first_access_path(all_access_paths, searched_object)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from torch import Tensor, nn
 
-from ...common.shared_results import get_shared_result
+from ...common.shared_results import get_or_build_shared_result
 from ...recording.sites import NOWHERE, Site, find_user_site
 from ..kept_values import IdentityMap
 from .kept_tensors import OptionalTensor, Tensors
@@ -97,7 +97,7 @@ class ParameterHistory:
         Returns:
             The module and the dotted path, or (None, "") if no called module contains the parameter.
         """
-        locations = get_shared_result(
+        locations = get_or_build_shared_result(
             ("locations of parameters", id(self)),
             lambda: {
                 candidate: (root, path)

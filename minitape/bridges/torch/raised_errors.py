@@ -14,7 +14,7 @@ from ...explain.explanation import OptionalExplanation, explain_cause
 from ...explain.reasons.object_names import AccessPaths, find_first_access_path, share_searches_between_questions
 from ...explain.reasons.program_text import find_statement, list_statements
 from ...explain.translated_sentences import fill
-from ...recording.recorded_rows import RecordedRow, collect_ancestors, collect_connected_ancestors
+from ...recording.recorded_rows import RecordedRow, collect_rows_and_ancestors, collect_rows_and_connected_ancestors
 from ...recording.sites import NOWHERE, Site, find_last_return_site
 from .. import known_errors
 from .checks import explain_gradient
@@ -91,7 +91,7 @@ def _explain_reuse_of_freed_graph(recording: TorchRecording, names: TensorNames)
     }
     freed = {row.index for row in rows if row.call_id in freed_calls}
     # The nearest results from an earlier pass, in order of creation, carry the graph.
-    carriers = sorted(collect_connected_ancestors(rows, failed, stop_rows=freed) & freed)
+    carriers = sorted(collect_rows_and_connected_ancestors(rows, failed, stop_rows=freed) & freed)
     if not carriers:
         return None
     site = recording.error[1] if recording.error else NOWHERE
@@ -137,12 +137,12 @@ def _explain_unreachable_input(recording: TorchRecording, names: TensorNames) ->
         names: The names of tensors.
     """
     rows = recording.rows
-    used = collect_ancestors(rows, recording.failed_target_rows)
+    used = collect_rows_and_ancestors(rows, recording.failed_target_rows)
     unreached = [row for row in recording.failed_source_rows if row not in used]
     if not unreached:
         return None
     source = rows[unreached[0]]
-    relatives = [row for row in collect_ancestors(rows, [source.index]) - {source.index} if row in used]
+    relatives = [row for row in collect_rows_and_ancestors(rows, [source.index]) - {source.index} if row in used]
     fields = {"what": names.find_name_or_operation_of_row(source), "used": format_bracketed_place(source.site)}
     if not relatives:
         fields["line"] = fields["used"]

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.autograd.function import BackwardCFunction
 
-from ...common.shared_results import get_shared_result
+from ...common.shared_results import get_or_build_shared_result
 from ...recording.sites import NOWHERE, CallStack, Site, find_user_call_stack, find_user_site
 from ..kept_values import IdentityMap
 from ..recording import ROW_LIMIT, RecordedRow
@@ -176,7 +176,7 @@ class TorchLog:
 
     def map_sharded_ids_to_gathered_parameters(self) -> dict[int, Tensor]:
         """Return the parameters that FSDP2 gathered, keyed by the ``id`` of their ``DTensor``."""
-        return get_shared_result(
+        return get_or_build_shared_result(
             ("unsharded", id(self)),
             lambda: map_sharded_ids_to_gathered_parameters(self.history.list_called_root_modules()),
         )

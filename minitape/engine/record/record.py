@@ -240,7 +240,7 @@ class Record(RowTable):
         in its old recording if a tape there may still need it. A leaf whose tensor refers to another recording is found
         in `leaf_rows`.
 
-        In the recording of a first run, the tensor becomes a feed instead (``enter_outside_tensor``).
+        In the recording of a first run, the tensor becomes a feed instead (``add_feed_for_outside_tensor``).
 
         Args:
             tensor: The tensor.
@@ -254,7 +254,7 @@ class Record(RowTable):
         if (old_record is self or id(tensor) in self.leaf_rows) and (row := self.find_row(tensor)) is not None:
             return row
         if self.first_run is not None:
-            return self.first_run.enter_outside_tensor(tensor, offset)
+            return self.first_run.add_feed_for_outside_tensor(tensor, offset)
         # A tensor may move if its old recording has no tapes left. A leaf of this thread may always move, because its
         # old recording still finds it in `leaf_rows`.
         may_move = (

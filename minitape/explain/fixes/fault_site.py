@@ -10,7 +10,7 @@ from functools import cached_property
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
-from ...common.shared_results import get_shared_result
+from ...common.shared_results import get_or_build_shared_result
 from ...common.syntax import select_nodes
 from ...recording.sites import read_source_lines
 from ...recording.value_summary import to_float_array
@@ -244,7 +244,7 @@ def replace_node_in_line(fault: FaultSite, node: Any, text: str) -> Fix | None:
         new_line = ""
     try:
         program = "\n".join([*lines[: node.lineno - 1], new_line, *lines[node.lineno :]])
-        get_shared_result(program, lambda: ast.parse(program))
+        get_or_build_shared_result(program, lambda: ast.parse(program))
     except SyntaxError:
         return None
     return None if new_line == line else Fix(node.lineno, new_line)

@@ -9,7 +9,7 @@ from itertools import islice
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from ...common.shared_results import get_shared_result, shared_results
+from ...common.shared_results import get_or_build_shared_result, shared_results
 from ...engine.record.interrupt_safe import TemporaryAttributes
 from ...engine.record.user_frames import is_minitape_or_library_file
 from ...recording.sites import Site
@@ -119,7 +119,7 @@ def find_access_path(question: Question, wanted_object: Any) -> str:
         The expression, or "" if no expression is found.
     """
     adapter = question.adapter
-    all_access_paths = get_shared_result(
+    all_access_paths = get_or_build_shared_result(
         (type(adapter), find_asking_or_innermost_user_frame()), lambda: _build_access_paths(adapter)
     )
     return find_first_access_path(all_access_paths, wanted_object)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from ...common.syntax import list_nodes, select_nodes
 from ...engine.record.user_frames import is_minitape_or_library_file
 from ...engine.types import NameList, NameSet, OptionalNumber, OptionalText, TextPair, TextsByName
-from ...recording.recorded_rows import RecordedRow, collect_ancestors
+from ...recording.recorded_rows import RecordedRow, collect_rows_and_ancestors
 from ...recording.sites import (
     NOWHERE,
     Site,
@@ -435,7 +435,9 @@ def find_both_operand_expressions(rows: Sequence[RecordedRow], row: RecordedRow)
         return []
     first, second = candidates[0]
     # A called function may combine its arguments in the other order.
-    left, right = ({rows[index].name for index in collect_ancestors(rows, [start])} for start in row.inputs[:2])
+    left, right = (
+        {rows[index].name for index in collect_rows_and_ancestors(rows, [start])} for start in row.inputs[:2]
+    )
     is_swapped = unparse(second) in left - right or unparse(first) in right - left
     return [second, first] if is_swapped and not operator_sides else [first, second]
 

@@ -18,8 +18,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from ...common.shared_results import get_shared_result
-from ...recording.recorded_rows import BackwardPass, Escape, InputEdge, RecordedRow, collect_ancestors
+from ...common.shared_results import get_or_build_shared_result
+from ...recording.recorded_rows import BackwardPass, Escape, InputEdge, RecordedRow, collect_rows_and_ancestors
 from ...recording.sites import NOWHERE, CallStack, Site
 from ..causes import Kind, find_kind_or_error_kind, get_kind_name
 from .program_text import find_statement, unparse
@@ -201,7 +201,7 @@ class Question:
         """
         if self.shared_rows is None:
             return build()
-        return get_shared_result((name, id(self.shared_rows), *self.target_rows), build)
+        return get_or_build_shared_result((name, id(self.shared_rows), *self.target_rows), build)
 
     def find_ancestors(
         self, rows: Iterable[int], open_only: bool = False, repaired_rows: Container[int] = ()
@@ -213,7 +213,7 @@ class Question:
             open_only: Whether to follow only edges that pass gradients.
             repaired_rows: Rows whose breaks are treated as repaired, so gradients pass them.
         """
-        return collect_ancestors(self.rows, rows, open_only=open_only, repaired_rows=repaired_rows)
+        return collect_rows_and_ancestors(self.rows, rows, open_only=open_only, repaired_rows=repaired_rows)
 
     def find_descendants(self, rows: Iterable[int], open_only: bool = False) -> RowSet:
         """Return the given rows and all rows that were computed from them.
@@ -238,7 +238,7 @@ class Question:
             row: The row.
         """
         first_row = min(self.source_rows)
-        ancestors = collect_ancestors(self.rows, [row], lambda _, edge: edge.input_row >= first_row)
+        ancestors = collect_rows_and_ancestors(self.rows, [row], lambda _, edge: edge.input_row >= first_row)
         return not ancestors.isdisjoint(self.source_rows)
 
     @property

@@ -22,7 +22,13 @@ import numpy as np
 
 from ...common.grouping import group_values_by_key
 from ...engine.types import Attributes, OptionalNumber, RowList, RowsByRow, RowSet, Sizes, TextsByName
-from ...recording.recorded_rows import BackwardPass, Escape, OptionalArray, RecordedRow, collect_connected_ancestors
+from ...recording.recorded_rows import (
+    BackwardPass,
+    Escape,
+    OptionalArray,
+    RecordedRow,
+    collect_rows_and_connected_ancestors,
+)
 from ...recording.sites import Site
 from ...recording.value_summary import to_float_array
 from ..caller import format_bracketed_place, format_place
@@ -162,7 +168,7 @@ class CheckedRun:
         Args:
             row: The row.
         """
-        return collect_connected_ancestors(self.rows, [row])
+        return collect_rows_and_connected_ancestors(self.rows, [row])
 
     def iter_reached_operations_named(self, ops: Collection[str]) -> Iterator[RecordedRow]:
         """Yield the operations with the given names at which an adjoint arrived, the last one first."""
@@ -239,7 +245,7 @@ class CheckedRun:
         if suspicion.row is None or suspicion.only_rows:
             return suspicion
         earlier_rows = self._affected_rows_by_cause.setdefault(suspicion.cause, set())
-        rows = collect_connected_ancestors(self.rows, [suspicion.row], earlier_rows)
+        rows = collect_rows_and_connected_ancestors(self.rows, [suspicion.row], earlier_rows)
         earlier_rows |= rows
         return suspicion._replace(only_rows=rows)
 
@@ -648,7 +654,7 @@ def check_gradient_of_rounding_errors(run: CheckedRun) -> Suspicions:
             }
     targets = [row for sweep in run.sweeps for row in sweep.target] if fields_by_row else []
     rows_with_other_path = (
-        collect_connected_ancestors(run.rows, targets, stop_rows=fields_by_row) - fields_by_row.keys()
+        collect_rows_and_connected_ancestors(run.rows, targets, stop_rows=fields_by_row) - fields_by_row.keys()
     )
     for index, fields in fields_by_row.items():
         only_rows = run.find_connected_ancestors(index) - rows_with_other_path

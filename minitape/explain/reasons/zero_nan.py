@@ -13,7 +13,7 @@ from itertools import takewhile
 import numpy as np
 
 from ...engine.types import OptionalNumber, RowByRow, RowList, RowSet
-from ...recording.recorded_rows import OptionalArray, RecordedRow, collect_ancestors
+from ...recording.recorded_rows import OptionalArray, RecordedRow, collect_rows_and_ancestors
 from ...recording.sites import NOWHERE, Site, read_line_at_site
 from ...recording.value_summary import to_float_array
 from ..operation_families import FLAT_AT_ZERO_OPS, MOVING_OPS, RELU_GRADIENT_OPS
@@ -214,7 +214,7 @@ def explain_origin_of_nonfinite(question: Question, row: int, is_hidden: bool = 
         row: A row that is not finite.
         is_hidden: Whether a later operation hides the value, so that only the derivative is nonfinite.
     """
-    nonfinite = collect_ancestors(
+    nonfinite = collect_rows_and_ancestors(
         question.rows, [row], lambda _, edge: not is_row_value_finite(question, edge.input_row)
     )
     first_row = question.rows[min(nonfinite)]
