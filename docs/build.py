@@ -34,7 +34,7 @@ import tabs  # noqa: E402
 from search_words import get_phrasings, get_search_words  # noqa: E402
 
 from minitape.cli.chinese_search import SearchChinese  # noqa: E402
-from minitape.cli.course_map import format_lesson_list  # noqa: E402
+from minitape.cli.course_map import format_lessons_with_goals  # noqa: E402
 from minitape.cli.lesson_files import find_lesson_folders_by_language  # noqa: E402
 from minitape.cli.lesson_pages import FILE_REFERENCE, build_lesson_pages, build_page_translator  # noqa: E402
 from minitape.cli.lite import write_lite_site  # noqa: E402
@@ -177,7 +177,9 @@ def build_edition(language_code: str, options: argparse.Namespace) -> Edition:
         f"{relative_root}{LITE_FOLDER}/playground/{get_playground_file_name(language_code)}" if options.lite else ""
     )
     sections = build_front_page(readme, playground_url, get_extra_folder(BUILD, edition)).split("\n## ")
-    sections.insert(3, f"{lessons_title}\n\n{format_lesson_list(folder, f'notebooks/{language_code}/{{name}}.md')}\n")
+    sections.insert(
+        3, f"{lessons_title}\n\n{format_lessons_with_goals(folder, f'notebooks/{language_code}/{{name}}.md')}\n"
+    )
     texts["index.md"] = "\n## ".join(sections) + format_toctree(lessons_title, *lesson_names)
     if language_code != ENGLISH:
         texts["index.md"] += format_toctree(

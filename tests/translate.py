@@ -51,7 +51,9 @@ MAX_LISTED = 10
 """The maximum number of new texts in a file that are listed one by one."""
 FIRST, SECOND, THIRD = slice(1), slice(1, 2), slice(2, 3)
 SAYING_FUNCTIONS = {
-    **dict.fromkeys(("say", "print_translated", "fill", "translate", "create_failure", "create_usage_error"), FIRST),
+    **dict.fromkeys(
+        ("say", "print_translated", "fill", "translate", "create_failed_action_error", "create_usage_error"), FIRST
+    ),
     "OperationFix": THIRD,
     "add_note_about_tape_event": SECOND,
     "translate_column_names": slice(None),

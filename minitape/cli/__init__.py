@@ -63,7 +63,7 @@ NOTEBOOKS_ARGUMENT = click.argument("notebooks", nargs=-1, type=ANY_PATH)
 CHECK_FAILED_CODE = 2
 
 
-class CommandGroup(click.Group):
+class TranslatedCommandGroup(click.Group):
     """The group of all commands. Their help is shown in the user's language.
 
     If a command needs a package that is not installed, the error message contains the command that installs the
@@ -112,7 +112,9 @@ class CommandGroup(click.Group):
             raise click.ClickException(describe_missing_package(package)) from error
 
 
-@click.group(cls=CommandGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    cls=TranslatedCommandGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+)
 @click.version_option(minitape.__version__, "-V", "--version", prog_name="minitape")
 def main() -> None:
     """A course on automatic differentiation, and a debugger for gradients in PyTorch, TensorFlow and JAX.

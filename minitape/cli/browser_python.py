@@ -25,7 +25,7 @@ from ..common.atomic_write import write_file
 from ..common.read_data import read_bytes
 from ..common.translation import TEXTS_FOLDER as TEXTS
 from .lesson_files import find_lesson_folders_by_language
-from .messages import create_failure
+from .messages import create_failed_action_error
 
 PYTHON_FOLDER = "pyodide"
 """The folder of Python in a site."""
@@ -130,7 +130,7 @@ def check_pyodide_folder_is_complete(pyodide_folder: Path, packages: Lock) -> No
             missing.append(f"{name} ({LOCK_FILE})")
     missing += [name for name in needed_files if not (pyodide_folder / name).is_file()]
     if missing:
-        raise create_failure(
+        raise create_failed_action_error(
             "no lesson would run with the Pyodide in {folder}, because it lacks {names}. Unpack Pyodide's full "
             "distribution, which has all packages, and pass its folder: --pyodide FOLDER",
             folder=pyodide_folder,
@@ -161,7 +161,7 @@ def _read_pyodide_file(pyodide_folder: Path | None, base_url: str, file_name: st
         with urlopen(base_url + file_name, timeout=60) as response:
             return bytes(response.read())
     except OSError as error:
-        raise create_failure(
+        raise create_failed_action_error(
             "could not get Pyodide's {name}: {error}. Unpack a Pyodide distribution into a folder and pass that "
             "folder: --pyodide FOLDER",
             name=file_name,

@@ -30,7 +30,7 @@ def show_cause_page(context: click.Context, parameter: click.Parameter, text: st
     """
     if text is None or context.resilient_parsing:
         return
-    causes = find_causes(text)
+    causes = find_causes_by_name_or_message(text)
     if not causes:
         raise create_usage_error(describe_unknown_cause(text))
     if len(causes) == 1:
@@ -42,11 +42,11 @@ def show_cause_page(context: click.Context, parameter: click.Parameter, text: st
         )
         click.echo(say(message) + "\n")
         width = max(map(len, causes))
-        click.echo("\n".join(f"  {cause:{width}}  {read_title(cause)}" for cause in causes))
+        click.echo("\n".join(f"  {cause:{width}}  {read_cause_page_title(cause)}" for cause in causes))
     context.exit()
 
 
-def find_causes(text: str) -> list[str]:
+def find_causes_by_name_or_message(text: str) -> list[str]:
     """Return the cause with a given name, the causes that belong to an error message, or all causes.
 
     Args:
@@ -60,24 +60,24 @@ def find_causes(text: str) -> list[str]:
         return [name]
     if name == "all":
         return sorted(CAUSES.keys() - {"connected"})
-    causes_by_error = json.loads(find_page_file("errors.json").read_text(encoding="utf-8"))
-    searched = normalize_text(re.sub(r"^\s*[\w.]+(?:Error|Exception|Warning): ", "", text))
+    causes_by_error = json.loads(find_cause_page_file("errors.json").read_text(encoding="utf-8"))
+    searched = normalize_message_words(re.sub(r"^\s*[\w.]+(?:Error|Exception|Warning): ", "", text))
     found: list[str] = []
     for error, causes in causes_by_error.items():
-        known = normalize_text(error)
+        known = normalize_message_words(error)
         is_part = len(searched.split()) >= FEWEST_WORDS and searched in known
         if known in searched or is_part:
             found += [cause for cause in causes if cause not in found]
     return found
 
 
-def normalize_text(text: str) -> str:
+def normalize_message_words(text: str) -> str:
     """Return the words of a message in lower case, without punctuation.
 
     Args:
         text: The message.
 
-    >>> normalize_text("RuntimeError: element 0 of tensors, which ...")
+    >>> normalize_message_words("RuntimeError: element 0 of tensors, which ...")
     'runtimeerror element 0 of tensors which'
     """
     return " ".join(re.findall(r"\w+", text.lower()))
@@ -103,7 +103,7 @@ def describe_unknown_cause(text: str) -> str:
     return say(message, name=text)
 
 
-def find_page_file(*names: str) -> Path:
+def find_cause_page_file(*names: str) -> Path:
     """Return the path of a file about causes.
 
     Args:
@@ -130,11 +130,11 @@ def read_cause_page(cause: str) -> str:
     Returns:
         The text in Markdown, without the links and comments that the web site needs.
     """
-    text = find_page_file(f"{cause}.{detect_language()}.md", f"{cause}.md").read_text(encoding="utf-8")
+    text = find_cause_page_file(f"{cause}.{detect_language()}.md", f"{cause}.md").read_text(encoding="utf-8")
     return re.sub(r"^(?:<!--|!?\[).*\n\n?", "", text, flags=re.MULTILINE).rstrip()
 
 
-def read_title(cause: str) -> str:
+def read_cause_page_title(cause: str) -> str:
     """Return the title of the page about a cause.
 
     Args:

@@ -59,7 +59,7 @@ def build_course_map(lessons_folder: Path) -> JsonObject:
     progress_text = say("Run the next cell (Shift+Enter) to see which exercises you have solved.")
     texts = [
         f"# {say('Map of the course')}\n\n{introduction}",
-        format_lesson_list(lessons_folder, "{name}.ipynb"),
+        format_lessons_with_goals(lessons_folder, "{name}.ipynb"),
         f"## {say('Your progress')}\n\n{progress_text}",
     ]
     cells: list[JsonObject] = [
@@ -81,7 +81,7 @@ def build_course_map(lessons_folder: Path) -> JsonObject:
     return {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
 
 
-def format_lesson_list(lessons_folder: Path, address_template: str) -> str:
+def format_lessons_with_goals(lessons_folder: Path, address_template: str) -> str:
     """Format the list of lessons, followed by the list of other pages.
 
     Args:

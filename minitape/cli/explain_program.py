@@ -110,7 +110,7 @@ def run_and_explain_program(
         )
     result = run_program(runnable, blocks)
     print_program_error(result.error, path)
-    report_framework_blocks(result.blocks, shown_pages)
+    print_pages_of_framework_blocks(result.blocks, shown_pages)
     write_answers(answers_file, program, list_block_answers(result.blocks))
     return 1 if result.error or any(block.has_problems for block in result.blocks) else 0
 
@@ -137,7 +137,7 @@ def _import_installed_bridges(frameworks: list[str]) -> list[str]:
     return installed
 
 
-def report_framework_blocks(blocks: list[FrameworkBlock], shown_pages: list[ModelPage]) -> None:
+def print_pages_of_framework_blocks(blocks: list[FrameworkBlock], shown_pages: list[ModelPage]) -> None:
     """Print a page for each framework that the program used to compute gradients.
 
     Args:
@@ -222,10 +222,10 @@ def _explain_torch_program(
     print_program_error(report.error, runnable.path)
     answers = report.to_json()
     is_torch_used = not report.missed_all_gradients or not blocks
-    rank = _find_rank()
+    rank = _describe_torchrun_rank()
     if is_torch_used:
         click.echo(f"\n{report}" if not rank else f"\n{rank}:\n{report}", err=True)
-    report_framework_blocks(blocks, shown_pages)
+    print_pages_of_framework_blocks(blocks, shown_pages)
     if not is_torch_used:
         answers = {"answers": [], "problems": []}
     for name, block_answers in list_block_answers(blocks).items():
@@ -238,7 +238,7 @@ def _explain_torch_program(
     return int(has_findings and (may_fail or not rank))
 
 
-def _find_rank() -> str:
+def _describe_torchrun_rank() -> str:
     """Return this process's rank in a job that torchrun started, such as "rank 0 of 2", or "" in any other process.
 
     The environment variables are described at https://docs.pytorch.org/docs/stable/elastic/run.html.

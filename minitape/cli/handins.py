@@ -133,11 +133,11 @@ def find_hand_in_files_by_learner(folders: Sequence[Path]) -> dict[str, list[Pat
     folder_names = _build_distinct_folder_names([folder for folder, _ in learner_folders])
     for name, (_, files) in zip(folder_names, learner_folders, strict=True):
         files_by_learner.setdefault(name, []).extend(files)
-    learners = sorted(files_by_learner, key=lambda name: (_decode_name(name).casefold(), name))
+    learners = sorted(files_by_learner, key=lambda name: (_decode_file_name(name).casefold(), name))
     return dict(zip(_build_distinct_labels(learners), map(files_by_learner.__getitem__, learners), strict=True))
 
 
-def _decode_name(name: str) -> str:
+def _decode_file_name(name: str) -> str:
     """Return the name of a file as the learner saw it.
 
     Zip files from Chinese editions of Windows contain GBK-encoded names, which Linux unpacks without conversion.
@@ -156,7 +156,7 @@ def _build_distinct_labels(names: Sequence[str]) -> NameList:
     ['ann', 'bob�', 'bob� (2)']
     """
     labels: dict[str, None] = {}
-    for label in (sanitize_text(_decode_name(name)) for name in names):
+    for label in (sanitize_text(_decode_file_name(name)) for name in names):
         numbered_labels = (label if number == 1 else f"{label} ({number})" for number in count(1))
         labels[next(numbered for numbered in numbered_labels if numbered not in labels)] = None
     return list(labels)
@@ -233,7 +233,7 @@ def read_hand_ins(
             try:
                 records = _read_exercise_records(path)
             except (OSError, ValueError, RecursionError) as error:
-                path_text = sanitize_text(_decode_name(str(path)), MAX_PATH_LENGTH)
+                path_text = sanitize_text(_decode_file_name(str(path)), MAX_PATH_LENGTH)
                 hand_in.problems.append((path_text, _describe_read_error(error)))
                 continue
             for name, record in records.items():
@@ -334,13 +334,13 @@ def _convert_notebook_to_records(notebook: Notebook) -> dict[str, ExerciseRecord
         earlier_record = records.setdefault(name, None)
         if state == NOT_ANSWERED:
             continue
-        wrong_answers = _read_wrong_answer(details) if state == NOT_YET else {}
+        wrong_answers = _map_wrong_answer_to_hint(details) if state == NOT_YET else {}
         was_solved = earlier_record is not None and earlier_record.is_solved
         records[name] = ExerciseRecord(state == CORRECT or was_solved, wrong_answers=wrong_answers)
     return {sanitize_text(name): record for name, record in records.items()}
 
 
-def _read_wrong_answer(details: str) -> TextsByName:
+def _map_wrong_answer_to_hint(details: str) -> TextsByName:
     """Return a dict that maps the answer below a verdict to its hint, or an empty dict without an answer."""
     answer_line = _ANSWER_LINE.search(details)
     hint_line = _HINT_LINE.search(details)

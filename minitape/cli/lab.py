@@ -29,7 +29,7 @@ from .lesson_files import (
     find_lessons_folder,
     find_notebook_to_open,
 )
-from .messages import create_failure, say
+from .messages import create_failed_action_error, say
 from .server import EXTENSION_NAME as EXTENSION
 
 FIRST_PORT = 8888
@@ -49,13 +49,13 @@ def _choose_folder_and_language(chosen_folder: Path | None, chosen_language: Opt
     if chosen_folder is None and chosen_language and find_lessons_language(folder) not in (None, chosen_language):
         folder = Path(f"{LEARNER_FOLDER}-{chosen_language}")
     if folder.exists() and not folder.is_dir():
-        raise create_failure(
+        raise create_failed_action_error(
             "{folder} is a file; give the name of a folder for your lessons, or leave the name out", folder=folder
         )
     existing_language = find_lessons_language(folder)
     code = chosen_language or existing_language or find_user_language()
     if existing_language not in (None, code):
-        raise create_failure(
+        raise create_failed_action_error(
             "{folder} already contains the lessons in {there!r}, and languages cannot be mixed; choose a different "
             "folder for the lessons in {code!r}",
             folder=folder,
@@ -88,7 +88,7 @@ def copy_and_report_lessons(chosen_folder: Path | None, chosen_language: Optiona
         copied_names, kept_names = copy_missing_lessons(folder, language=code, is_named_by_title=True)
         (copied_names if write_missing_course_map(folder, code) else kept_names).append(MAP_FILE)
     except OSError as error:
-        raise create_failure(
+        raise create_failed_action_error(
             "cannot write the lessons to {folder}: {error}. Choose a folder that you can write to: minitape lab FOLDER",
             folder=folder.absolute(),
             error=error.strerror or error,
@@ -246,13 +246,13 @@ def find_free_port(ip: str, chosen_port: OptionalNumber) -> int:
         else:
             return port
     if chosen_port:
-        raise create_failure(
+        raise create_failed_action_error(
             "cannot listen on {ip}, port {port}: {problem}. Omit --port to use a free port",
             ip=ip,
             port=chosen_port,
             problem=problem,
         )
-    raise create_failure(
+    raise create_failed_action_error(
         "cannot listen on {ip} on any port from {first} to {last}: {problem}",
         ip=ip,
         first=FIRST_PORT,

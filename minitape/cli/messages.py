@@ -33,7 +33,7 @@ def say(text: str, language_code: OptionalText = None, /, **values: object) -> s
     return translation.say(text, translation.CLI, language_code, **values)
 
 
-def create_failure(text: str, /, **values: object) -> click.ClickException:
+def create_failed_action_error(text: str, /, **values: object) -> click.ClickException:
     """Create the error for a failed action.
 
     Args:
@@ -114,7 +114,9 @@ def convert_write_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise create_failure("cannot write {path}: {error}", path=path, error=error.strerror or error) from error
+        raise create_failed_action_error(
+            "cannot write {path}: {error}", path=path, error=error.strerror or error
+        ) from error
 
 
 def translate_column_names(*names: str) -> NameList:

@@ -16,7 +16,7 @@ from ..common.atomic_write import write_file as write_file
 from ..common.read_data import read_text
 from ..engine.types import JsonObject, OptionalText
 from .lesson_files import find_lessons_folder, get_exercise_prefix, list_notebook_files
-from .messages import create_failure, create_usage_error, say
+from .messages import create_failed_action_error, create_usage_error, say
 from .notebook_rules import Cell, find_solution_code, has_answers, is_exercise
 from .save import clean_notebook, read_notebook, write_notebook
 
@@ -81,12 +81,14 @@ def export_lesson(lesson: str, course_folder: Path, language: OptionalText = Non
     path = find_lesson_notebook(lesson, language)
     target = course_folder / "source" / path.stem / path.name
     if target.exists():
-        raise create_failure("{path} already exists; delete it to export the lesson again", path=target)
+        raise create_failed_action_error("{path} already exists; delete it to export the lesson again", path=target)
     notebook = read_notebook(path)
     notebook.cells = list(_iter_assignment_cells(notebook.cells, str(path)))
     count = sum(cell.metadata.get("nbgrader", {}).get("grade", False) for cell in notebook.cells)
     if not count:
-        raise create_failure("{path} has no exercises, because no cell with the tag exercise calls check", path=path)
+        raise create_failed_action_error(
+            "{path} has no exercises, because no cell with the tag exercise calls check", path=path
+        )
     clean_notebook(notebook)
     target.parent.mkdir(parents=True, exist_ok=True)
     write_notebook(notebook, target)
@@ -168,7 +170,7 @@ def _iter_answer_and_grade_cells(
     checks = list(iter_check_calls(exercise_cell.source))
     if solution is None or not checks:
         problem = "does not call check(NAME, ANSWER)" if solution is not None else "has no solution"
-        raise create_failure(
+        raise create_failed_action_error(
             "{path}: the exercise that begins with {source!r} {missing}; run minitape check for details",
             path=notebook_name,
             source=exercise_cell.source[:40],

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from .messages import create_failure
+from .messages import create_failed_action_error
 from .notebook_rules import EXERCISE, FOLLOWS_ANSWERS, SOLUTION, Notebook
 from .save import clean_notebook, execute_notebook, write_notebook
 
@@ -135,19 +135,19 @@ def write_lesson_skeleton(file_name: str, title: str | None) -> Path:
     """
     path = Path(file_name if file_name.endswith(".ipynb") else f"{file_name}.ipynb")
     if path.exists():
-        raise create_failure("{path} already exists; choose a different name", path=path)
+        raise create_failed_action_error("{path} already exists; choose a different name", path=path)
     folder = path.absolute().parent
     if not folder.is_dir():
-        raise create_failure("the folder {folder} does not exist; create it first", folder=folder)
+        raise create_failed_action_error("the folder {folder} does not exist; create it first", folder=folder)
     title_words = re.sub(r"[\W_]+", " ", path.stem).strip()
     if not title_words:
-        raise create_failure(
+        raise create_failed_action_error(
             "{name!r} cannot be turned into a lesson name; use letters and digits, such as 14_my_topic", name=file_name
         )
     number = path.stem.partition("_")[0]
     existing_notebooks = sorted(folder.glob(f"{number}_*.ipynb")) if number.isdecimal() else []
     if existing_notebooks:
-        raise create_failure(
+        raise create_failed_action_error(
             "{name} already has the number {number}; choose a different number",
             name=existing_notebooks[0].name,
             number=number,

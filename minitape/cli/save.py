@@ -21,7 +21,7 @@ from ..common.atomic_write import write_file as write_file
 from ..common.read_data import MAX_NOTEBOOK_SIZE, read_text
 from ..engine.types import Action, NameList, OptionalText
 from .kernel import prepare_kernel_environment
-from .messages import convert_write_errors, create_failure, say
+from .messages import convert_write_errors, create_failed_action_error, say
 from .notebook_rules import (
     LANGUAGE,
     UNCHECKED,
@@ -82,7 +82,9 @@ def read_notebook(path: Path) -> Notebook:
         nbformat.validate(notebook)
     except Exception as error:
         reason = next(iter(str(error).splitlines()), type(error).__name__)
-        raise create_failure("{path} is not a readable notebook: {error}", path=path, error=reason) from error
+        raise create_failed_action_error(
+            "{path} is not a readable notebook: {error}", path=path, error=reason
+        ) from error
     return notebook
 
 

@@ -57,7 +57,7 @@ def _link_jupyter_server_extension(server: Server) -> None:
     if issubclass(server.session_manager_class, SessionManager) and not is_remote:
         server.session_manager_class = _derive_class_with_mixin(KernelAdviceMixin, server.session_manager_class)
     for app in server.extension_manager.extension_apps.get("jupyterlab", ()):
-        _disable_news(app)
+        _disable_news_and_update_checks(app)
         app.extra_labextensions_path = [*app.extra_labextensions_path, LAB_EXTENSIONS]
 
 
@@ -71,7 +71,7 @@ def _derive_class_with_mixin(mixin: type, base_class: type) -> type:
     return base_class if issubclass(base_class, mixin) else type(base_class.__name__, (mixin, base_class), {})
 
 
-def _disable_news(lab_app: Server) -> None:
+def _disable_news_and_update_checks(lab_app: Server) -> None:
     """Stop JupyterLab from fetching news and updates unless its own settings name a server."""
     from jupyterlab import NeverCheckForUpdate
 

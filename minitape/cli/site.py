@@ -15,7 +15,7 @@ import click
 from ..common.atomic_write import write_file
 from ..common.translation import ENGLISH, detect_language
 from ..engine.types import TextsByName
-from .course_map import format_lesson_list
+from .course_map import format_lessons_with_goals
 from .lesson_files import LEARNER_FOLDER, find_lessons_folder, list_notebook_files
 from .lesson_pages import build_lesson_pages, build_page_translator, choose_page_folder, link_lessons_to_pages
 from .optional_packages import require_packages
@@ -86,7 +86,7 @@ def format_index_page(lessons_folder: Path, is_own: bool) -> str:
         "lessons and have the exercises checked, install minitape and type `{command}`.",
         command=format_lab_command(lessons_folder, is_own),
     )
-    lesson_list = format_lesson_list(lessons_folder, f"{choose_page_folder(lessons_folder)}/{{name}}.md")
+    lesson_list = format_lessons_with_goals(lessons_folder, f"{choose_page_folder(lessons_folder)}/{{name}}.md")
     return f"# {title}\n\n{text}\n\n{lesson_list}\n"
 
 

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from ..engine.types import OptionalText, TextPair
 from .check_notebooks import CheckResult, check_notebooks
-from .messages import create_failure, say, translate_column_names
+from .messages import create_failed_action_error, say, translate_column_names
 from .notebook_rules import NOT_REPEATABLE, REMEDIES, CheckFinding, describe_cell
 
 MAX_LINE_LENGTH = 200
@@ -79,7 +79,7 @@ def warm_up_kernels(is_shared: bool = False) -> None:
             lambda name, completed, total: progress_bar.update(task, completed=completed, total=total, description=name)
         )
     if problem:  # The log on stderr has already described the problem and its fix.
-        raise create_failure(
+        raise create_failed_action_error(
             "the kernels are not ready: {error}. Long tapes still work, but they take longer.", error=problem
         )
     click.echo(say("the kernels are ready ({seconds:.1f} s)", seconds=time.perf_counter() - start_time))

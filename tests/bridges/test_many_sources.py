@@ -15,7 +15,7 @@ from minitape.explain.reasons import question  # noqa: E402
 
 def count_searches(monkeypatch: pytest.MonkeyPatch, layer_count: int) -> dict[str, int]:
     """Return how often a page about ``layer_count`` layers without a gradient searches the whole recording."""
-    counts = dict.fromkeys(("find_ancestors", "find_cheapest_steps_to_target"), 0)
+    counts = dict.fromkeys(("find_rows_and_ancestors", "find_cheapest_steps_to_target"), 0)
 
     def count(owner: Any, name: str) -> None:
         original = getattr(owner, name)
@@ -31,7 +31,7 @@ def count_searches(monkeypatch: pytest.MonkeyPatch, layer_count: int) -> dict[st
     with bridge.record() as recording:
         (net(torch.ones(2, 3)) * torch.zeros(3)).sum().backward()
     with monkeypatch.context():
-        count(question.Question, "find_ancestors")
+        count(question.Question, "find_rows_and_ancestors")
         count(question, "find_cheapest_steps_to_target")
         page = recording.explain(net)
     assert {answer.cause for answer in page.values()} == {"zero_factor"} and len(page) == 2 * layer_count

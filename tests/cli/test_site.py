@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from minitape.cli import main
-from minitape.cli.course_map import format_lesson_list
+from minitape.cli.course_map import format_lessons_with_goals
 from minitape.cli.lesson_files import find_lessons_folder
 from minitape.cli.lesson_pages import build_page_translator
 from minitape.cli.new_lesson import write_lesson_skeleton
@@ -114,7 +114,7 @@ def test_every_link_leads_somewhere_and_nothing_is_loaded_from_elsewhere(site, r
     ids=["en", "zh"],
 )
 def test_the_list_says_of_each_lesson_how_long_it_takes_and_what_is_learnt(folder, beside, minutes):
-    rows = format_lesson_list(folder, "{name}.md").partition(f"\n\n{beside}")[0].removeprefix("- ").split("\n- ")
+    rows = format_lessons_with_goals(folder, "{name}.md").partition(f"\n\n{beside}")[0].removeprefix("- ").split("\n- ")
     assert len(rows) == 15
     assert [row for row in rows if minutes not in row] == []
 

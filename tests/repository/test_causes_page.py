@@ -6,7 +6,7 @@ import sys
 import make_causes
 import pytest
 
-from minitape.cli.cause_page import find_causes, normalize_text
+from minitape.cli.cause_page import find_causes_by_name_or_message, normalize_message_words
 from minitape.explain.causes import CAUSES
 from tests.explain.cause_sections import read_cause_texts
 from tests.explain.page_programs import (
@@ -89,9 +89,9 @@ def test_minitape_prints_what_the_pages_say():
 @pytest.mark.parametrize("name", [name for name, text in ENGLISH.items() if text.errors])
 def test_an_error_message_leads_to_its_causes(name):
     for error in ENGLISH[name].errors:
-        assert name in find_causes(f"RuntimeError: {error} (at 0x7f0000000000)")
-        half = normalize_text(error).split()[:6]
-        assert len(half) < 3 or name in find_causes(" ".join(half))
+        assert name in find_causes_by_name_or_message(f"RuntimeError: {error} (at 0x7f0000000000)")
+        half = normalize_message_words(error).split()[:6]
+        assert len(half) < 3 or name in find_causes_by_name_or_message(" ".join(half))
 
 
 def test_what_a_framework_raises_on_a_page_leads_to_it():
@@ -102,5 +102,5 @@ def test_what_a_framework_raises_on_a_page_leads_to_it():
         for name, output in outputs.items()
         if output["error"]
     }
-    lost = sorted(name for name, error in raised if name not in find_causes(error))
+    lost = sorted(name for name, error in raised if name not in find_causes_by_name_or_message(error))
     assert lost == [], lost

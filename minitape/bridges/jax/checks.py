@@ -443,7 +443,7 @@ def is_gate_zero_only_at_first(question: JaxQuestion, finding: Finding) -> bool:
     if finding.cause != "zero_factor" or finding.row is None or question.sweep is None:
         return False
     gates = (
-        question.find_ancestors(
+        question.find_rows_and_ancestors(
             [gate for gate in question.rows[finding.row].inputs if gate not in question.descendants]
         )
         & question.sweep.adjoints.keys()

@@ -41,7 +41,7 @@ from .transforms import (
     find_first_nonfinite_or_first_row,
     find_nonfinite_or_first_example,
     list_float_arrays,
-    take_example_of_vmap,
+    select_example_of_vmap,
 )
 
 LARGE_STEP_SIZE = 0.5  # With a larger step size, a moving average takes the larger part of its first argument.
@@ -484,8 +484,8 @@ class FirstGradients:
         """
         try:
             index = find_nonfinite_or_first_example(results, out_axes)
-            example_args = take_example_of_vmap(args, in_axes, index)
-            example_kwargs = take_example_of_vmap(kwargs, 0, index)
+            example_args = select_example_of_vmap(args, in_axes, index)
+            example_kwargs = select_example_of_vmap(kwargs, 0, index)
         except Exception:  # The axes are in an unsupported form. The gradient is counted as unrecorded.
             return
         self._example_numbers[getattr(unwrap_function(function), "__name__", "")] = index

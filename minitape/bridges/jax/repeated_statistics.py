@@ -31,9 +31,11 @@ class RepeatedStatistics:
             patches: The patches that end the watch.
         """
         if linen := sys.modules.get("flax.linen"):
-            patches.wrap_function(linen.Module, "apply", self._note_statistics_and_apply)
+            patches.wrap_function(linen.Module, "apply", self._apply_and_record_statistics)
 
-    def _note_statistics_and_apply(self, original: Any, module: Any, variables: Any, *args: Any, **kwargs: Any) -> Any:
+    def _apply_and_record_statistics(
+        self, original: Any, module: Any, variables: Any, *args: Any, **kwargs: Any
+    ) -> Any:
         if kwargs.get("mutable") and "batch_stats" in variables:
             arrays = list_float_arrays(variables["batch_stats"])
             if not any(isinstance(array, jax.core.Tracer) for array in arrays):

@@ -52,12 +52,12 @@ def build_checked_run(recording: JaxRecording) -> CheckedRun:
             check_shares_that_cancel_to_rounding_error,
         ),
         find_source_rows=recording.list_rows,
-        find_operand_before_broadcast=find_operand_before_broadcast,
+        find_operand_before_shape_change=find_operand_before_shape_change,
         find_logits_row=find_logits_row,
     )
 
 
-def find_operand_before_broadcast(run: CheckedRun, row: RecordedRow, operand: int) -> int:
+def find_operand_before_shape_change(run: CheckedRun, row: RecordedRow, operand: int) -> int:
     """Return the row that the program passed to an operation, before jax.numpy adapted its shape."""
     while run.rows[operand].op in ("broadcast_in_dim", "reshape") and run.rows[operand].site == row.site:
         operand = run.rows[operand].inputs[0]

@@ -67,7 +67,7 @@ def find_nonfinite_or_first_example(results: Any, out_axes: Any) -> int:
     return min(nonfinite_examples, default=0)
 
 
-def take_example_of_vmap(arguments: Any, axes: Any, index: int) -> Any:
+def select_example_of_vmap(arguments: Any, axes: Any, index: int) -> Any:
     """Return the arguments of one example of ``jax.vmap``.
 
     Args:
@@ -75,7 +75,7 @@ def take_example_of_vmap(arguments: Any, axes: Any, index: int) -> Any:
         axes: The axes of the examples, as for ``jax.vmap``.
         index: The number of the example.
 
-    >>> take_example_of_vmap(({"a": jax.numpy.arange(3)}, 5.0), (0, None), 2)
+    >>> select_example_of_vmap(({"a": jax.numpy.arange(3)}, 5.0), (0, None), 2)
     ({'a': Array(2, dtype=int32)}, 5.0)
     """
 

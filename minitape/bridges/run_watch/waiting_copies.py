@@ -86,7 +86,7 @@ class WaitingCopy:
         self.stopped_by = fields.get("stopped_by", "")
         return fields | {"from_pass": self.pass_number} if fields and not self.stopped_by else None
 
-    def end_copy(self) -> None:
+    def terminate_copy(self) -> None:
         """End the copy and everything that runs in it."""
         self.close_pipes()
         with suppress(OSError):

@@ -25,13 +25,13 @@ from ...explain.reasons.finding_sentences import describe_escape_method, describ
 from ...explain.reasons.object_names import find_access_path
 from ...explain.reasons.program_text import (
     Statement,
+    collect_statements_using_value,
     find_attribute_assignment_site,
     find_binding_statements,
     find_last_name_of_path,
     find_statement,
     list_statements,
     read_program,
-    trace_value_to_statements,
     unparse,
 )
 from ...explain.reasons.question import Finding, OptionalFinding
@@ -620,7 +620,7 @@ def is_returned_by_keras_loss(escape: Escape) -> bool:
         return False
     return any(
         isinstance(later.node, ast.Return) and later.enclosing_functions == statement.enclosing_functions
-        for later in trace_value_to_statements(statement, [])
+        for later in collect_statements_using_value(statement, [])
     )
 
 

@@ -6,12 +6,12 @@ from ...explain.reasons.program_text import (
     FunctionNode,
     ProgramText,
     Statement,
+    collect_statements_using_value,
     find_last_name_of_path,
     find_root_name,
     find_statement,
     may_depend_on_statement,
     read_program,
-    trace_value_to_statements,
     unparse,
 )
 from ...recording.sites import Site
@@ -43,7 +43,7 @@ def find_numpy_use_of_result(result_site: Site) -> Site | None:
         for candidate in program.statements
         if candidate.enclosing_functions and candidate.enclosing_functions[0] in prediction_names
     ]
-    for statement in [*loss_statements, *trace_value_to_statements(start_statement, [])]:
+    for statement in [*loss_statements, *collect_statements_using_value(start_statement, [])]:
         for call in statement.calls:
             is_numpy_function = (
                 find_root_name(call.func) in modules or find_last_name_of_path(call.func) == "img_to_array"

@@ -19,11 +19,11 @@ from ...explain.reasons.checks import INTEGER_DTYPES, does_escape_reach_target, 
 from ...explain.reasons.finding_sentences import describe_escape_method, find_access_path, to_explanation_with_fixes
 from ...explain.reasons.program_text import (
     Statement,
+    collect_statements_using_value,
     find_attribute_assignment_site,
     find_last_name_of_path,
     find_statement,
     list_statements,
-    trace_value_to_statements,
 )
 from ...explain.reasons.question import Finding, OptionalFinding
 from ...explain.reasons.zero_nan import build_custom_rule_finding, build_row_finding
@@ -231,7 +231,7 @@ def does_escape_reach_target_or_branch(question: TorchQuestion, escape: Escape) 
     target_statement = find_statement_of_rowless_target(question)
     if not target_statement:
         return does_escape_reach_target(question, escape)
-    return target_statement in trace_value_to_statements(find_statement(escape.site), ())
+    return target_statement in collect_statements_using_value(find_statement(escape.site), ())
 
 
 def build_finding_of_earlier_break_or_escapes(question: TorchQuestion, escapes: Sequence[Escape]) -> Finding:
@@ -267,7 +267,7 @@ def list_breaks_at_rebuilt_tensor(question: TorchQuestion, escape_finding: Findi
     for row in question.list_leaves_besides_source():
         statement = find_statement(row.site)
         call = None if statement is start else statement.find_call("tensor", "from_numpy", "FloatTensor")
-        if call is not None and statement in trace_value_to_statements(start, [row.site[0]]):
+        if call is not None and statement in collect_statements_using_value(start, [row.site[0]]):
             return [Finding("copied", row.site, row.index, find_last_name_of_path(call.func))]
     return []
 
@@ -306,7 +306,7 @@ def find_use_of_deep_copy(question: TorchQuestion) -> OptionalFinding:
         return None
     copy_sites = (
         history.find_last_deep_copy_site(question.rows[row].find_object(), question.source)
-        for row in sorted(question.find_ancestors(question.target_rows, open_only=True))
+        for row in sorted(question.find_rows_and_ancestors(question.target_rows, open_only=True))
     )
     findings = (Finding("rebound", site, variant="copied") for site in copy_sites if site is not NOWHERE)
     return next(findings, None)

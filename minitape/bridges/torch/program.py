@@ -174,7 +174,7 @@ class WatchedProgram:
         finally:
             self.side_effects.stop_noticing()
             for waiting_copy in self._list_waiting_copies():
-                waiting_copy.end_copy()
+                waiting_copy.terminate_copy()
         return report
 
     def _record_process_group_as_side_effect(self, original: Callable, *args: Any, **kwargs: Any) -> None:
@@ -270,7 +270,7 @@ class WatchedProgram:
         if isinstance(copy, WaitingCopy):
             self._copies.append(copy)
             for old in self._copies[:-MAX_COPIES]:
-                old.end_copy()
+                old.terminate_copy()
             del self._copies[:-MAX_COPIES]
             return
         for inherited in self._list_waiting_copies():

@@ -254,7 +254,7 @@ def check_samples_used_outside_log_prob(run: CheckedRun) -> Suspicions:
             continue
         if any(_is_weighted_log_prob(run, run.rows[index], uses.log_prob_rows) for index in uses.log_prob_rows):
             continue
-        ancestors = set().union(*map(run.find_connected_ancestors, row.inputs))
+        ancestors = set().union(*map(run.find_row_and_connected_ancestors, row.inputs))
         variables = [run.rows[index].find_object() for index in ancestors if run.rows[index].kind == "variable"]
         keys = {id(variable) for variable in variables if variable is not None}
         yield Suspicion("sampled", row.site, {}, source_keys=keys, variant="normal" if is_normal else "")
@@ -415,7 +415,9 @@ def record_bootstrapped_targets_with_gradient(run: CheckedRun, accounts: RunAcco
             for candidate in candidates:
                 # Two networks without common parameters may agree with each other on purpose.
                 if _adds_untracked_to_tracked_array(run, candidate) and (
-                    variant or run.find_connected_ancestors(other) & run.find_connected_ancestors(candidate.index)
+                    variant
+                    or run.find_row_and_connected_ancestors(other)
+                    & run.find_row_and_connected_ancestors(candidate.index)
                 ):
                     accounts.record_finding("target_gradient", variant, candidate.site, is_remark=True)
 
@@ -423,7 +425,7 @@ def record_bootstrapped_targets_with_gradient(run: CheckedRun, accounts: RunAcco
 def _list_ancestors_of_log_prob_weight(run: CheckedRun, factor: int, other_factor: int) -> list[RecordedRow]:
     """Return the rows from which the weight of a log-probability was computed, or [] for any other product."""
     rows, others = (
-        [run.rows[index] for index in run.find_connected_ancestors(side)] for side in (factor, other_factor)
+        [run.rows[index] for index in run.find_row_and_connected_ancestors(side)] for side in (factor, other_factor)
     )
     return rows if any(map(_is_log_prob_row, others)) and not any(map(_is_log_prob_row, rows)) else []
 

@@ -17,7 +17,10 @@ CAUSES = (
         lax.stop_gradient{line} blocks the gradient from the result to {x}.
         Fix: Remove stop_gradient, or apply it only to the part that should be a constant.
         """,
-        edits=(edit.cut_only_difference("stop_gradient"), edit.unwrap_call("stop_gradient")),
+        edits=(
+            edit.build_edit_that_cuts_only_difference("stop_gradient"),
+            edit.build_call_unwrapping_edit("stop_gradient"),
+        ),
     ),
     Cause(
         "detach",
@@ -37,7 +40,10 @@ CAUSES = (
         Fix: If these tensors should be trained, pass them to the optimizer instead of {x}. Otherwise, compute with {x}
         itself.
         """,
-        edits=(edit.cut_only_difference("detach"), edit.unwrap_call("detach", "detach_")),
+        edits=(
+            edit.build_edit_that_cuts_only_difference("detach"),
+            edit.build_call_unwrapping_edit("detach", "detach_"),
+        ),
     ),
     Cause(
         "data",
@@ -47,7 +53,7 @@ CAUSES = (
         .data{line} returns the values without their history, so the path from {x} to the target ends there.
         Fix: Use the tensor itself instead of .data. To change a parameter in place, do so under torch.no_grad().
         """,
-        edits=(edit.unwrap_call("data"),),
+        edits=(edit.build_call_unwrapping_edit("data"),),
     ),
     Cause(
         "copied",
@@ -106,7 +112,7 @@ CAUSES = (
         """,
         edits=(
             edit.replace_sample_by_rsample,
-            edit.set_keyword("use_reentrant", False, "checkpoint"),
+            edit.build_keyword_edit("use_reentrant", False, "checkpoint"),
         ),
         plans=(block.plan_removal_of_block_using("no_grad", "inference_mode"),),
     ),
@@ -247,7 +253,7 @@ CAUSES = (
         A value was assigned to a variable{line}, and a variable does not keep the history of its value.
         Fix: Compute with the value itself, and assign it to the variable afterwards or outside the tape's block.
         """,
-        edits=(edit.unwrap_call("Variable"),),
+        edits=(edit.build_call_unwrapping_edit("Variable"),),
     ),
     Cause(
         "nondifferentiable_op",

@@ -88,7 +88,7 @@ CAUSES = (
         The function returns None, because it does not end with a return statement.
         Fix: Return the loss.
         """,
-        edits=(edit.replace_operand("{x}.mean()", "backward"),),
+        edits=(edit.build_operand_edit("{x}.mean()", "backward"),),
     ),
     Cause(
         "has_aux",

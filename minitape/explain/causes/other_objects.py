@@ -102,7 +102,7 @@ CAUSES = (
         Fix: Compute the value once, and continue with {x}. A single Keras model can return both:
         keras.Model(model.inputs, [layer.output, model.output]).
         """,
-        edits=(edit.unwrap_call("identity", "value", "read_value"),),
+        edits=(edit.build_call_unwrapping_edit("identity", "value", "read_value"),),
     ),
     Cause(
         "independent",

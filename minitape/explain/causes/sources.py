@@ -74,7 +74,7 @@ CAUSES = (
         should not change it, set trainable to False just before the first step of that model.
         """,
         edits=(
-            edit.set_keyword("trainable", True),
+            edit.build_keyword_edit("trainable", True),
             edit.replace_trainable_false_by_true,
         ),
         plans=(block.add_watch_call_at_top_of_block,),
@@ -91,7 +91,7 @@ CAUSES = (
         The tape has watch_accessed_variables=False{line}, and {x} was not watched before it was used.
         Fix: Call tape.watch({x}) at the top of the block, or leave watch_accessed_variables set to True.
         """,
-        edits=(edit.set_keyword("watch_accessed_variables", True),),
+        edits=(edit.build_keyword_edit("watch_accessed_variables", True),),
         plans=(block.add_watch_call_at_top_of_block,),
     ),
     Cause(
@@ -116,7 +116,7 @@ CAUSES = (
         """,
         edits=(
             edit.replace_trainable_false_by_true,
-            edit.set_keyword("requires_grad", True, *edit.TENSOR_MAKERS),
+            edit.build_keyword_edit("requires_grad", True, *edit.TENSOR_MAKERS),
         ),
     ),
     Cause(

@@ -381,8 +381,8 @@ CAUSES = (
         Fix in torch: Keep the graph of the derivative: torch.autograd.grad(..., create_graph=True).
         """,
         edits=(
-            edit.unwrap_call("item", "detach", "stop_gradient"),
-            edit.set_keyword("create_graph", True, "grad"),
+            edit.build_call_unwrapping_edit("item", "detach", "stop_gradient"),
+            edit.build_keyword_edit("create_graph", True, "grad"),
         ),
     ),
 )

@@ -227,10 +227,10 @@ CAUSES = (
         gradient has to flow through here.
         """,
         edits=(
-            number.require_source_derived_zero_minimum(
-                edit.replace_operand("{x} + 1e-06", "log", "log2", "log10", "rsqrt", "reciprocal")
+            number.restrict_edit_to_zero_source_minimum(
+                edit.build_operand_edit("{x} + 1e-06", "log", "log2", "log10", "rsqrt", "reciprocal")
             ),
-            number.require_source_derived_zero_minimum(edit.replace_operand("{x} + 1e-06", "div"), -1),
+            number.restrict_edit_to_zero_source_minimum(edit.build_operand_edit("{x} + 1e-06", "div"), -1),
         ),
     ),
     Cause(
@@ -253,8 +253,8 @@ CAUSES = (
         normalize between them.
         """,
         edits=(
-            number.require_nonzero_result(edit.replace_operand("{x} + 1e-12", "sqrt")),
-            number.require_source_derived_zero_minimum(edit.replace_operand("{x} + 1e-06", "pow")),
+            number.restrict_edit_to_nonzero_result(edit.build_operand_edit("{x} + 1e-12", "sqrt")),
+            number.restrict_edit_to_zero_source_minimum(edit.build_operand_edit("{x} + 1e-06", "pow")),
         ),
     ),
     Cause(

@@ -19,7 +19,7 @@ from .fault_site import (
     Change,
     Edit,
     FaultSite,
-    find_call_operand,
+    find_receiver_or_first_argument,
     is_call_of,
     is_module,
 )
@@ -29,7 +29,7 @@ TENSOR_MAKERS = (
 ).split()
 
 
-def unwrap_call(*names: str) -> Edit:
+def build_call_unwrapping_edit(*names: str) -> Edit:
     """Return an edit that replaces ``x.name()``, ``name(x)`` and ``x.name`` with ``x``.
 
     Args:
@@ -50,7 +50,7 @@ def unwrap_call(*names: str) -> Edit:
                 return None
             changes = [n for n in select_nodes(fault.statement.nodes, ast.Attribute) if n.value is node]
             return None if changes or fault.statement.targets[:1] == [node] else unparse(node.value)
-        receiver = find_call_operand(fault, node)
+        receiver = find_receiver_or_first_argument(fault, node)
         if receiver is None or any(argument is not receiver for argument in node.args):
             return None
         return None if _is_straight_through(fault.statement.nodes, node, receiver) else unparse(receiver)
@@ -58,7 +58,7 @@ def unwrap_call(*names: str) -> Edit:
     return edit_node
 
 
-def cut_only_difference(*names: str) -> Edit:
+def build_edit_that_cuts_only_difference(*names: str) -> Edit:
     """Return an edit that replaces ``cut(x + f(x) - x)``, in which no gradient is left, with ``x + cut(f(x) - x)``.
 
     Args:
@@ -66,7 +66,7 @@ def cut_only_difference(*names: str) -> Edit:
     """
 
     def edit_node(fault: FaultSite, node: Any) -> Change:
-        operand = find_call_operand(fault, node) if is_call_of(node, *names) else None
+        operand = find_receiver_or_first_argument(fault, node) if is_call_of(node, *names) else None
         match operand:
             case ast.BinOp(ast.BinOp(kept, ast.Add(), result), ast.Sub(), subtracted) | ast.BinOp(
                 kept, ast.Add(), ast.BinOp(result, ast.Sub(), subtracted)
@@ -109,7 +109,7 @@ def _is_straight_through(nodes: Iterable[ast.AST], call: ast.AST, operand: ast.A
     )
 
 
-def set_keyword(name: str, value: object, *functions: str) -> Edit:
+def build_keyword_edit(name: str, value: object, *functions: str) -> Edit:
     """Return an edit that sets a keyword argument of a call.
 
     Args:
@@ -150,10 +150,10 @@ def find_operand_of_operation(fault: FaultSite, node: Any, operation_names: Name
         if isinstance(node.op, ast.Pow) and re.fullmatch(r"[1-9][\d.]*", unparse(node.right)):
             return None
         return node.left
-    return find_call_operand(fault, node) if is_call_of(node, *operation_names) else None
+    return find_receiver_or_first_argument(fault, node) if is_call_of(node, *operation_names) else None
 
 
-def replace_operand(operand_template: str, *names: str) -> Edit:
+def build_operand_edit(operand_template: str, *names: str) -> Edit:
     """Return an edit that changes the operand of an operation.
 
     Args:

@@ -161,7 +161,7 @@ def is_module(fault: FaultSite, node: ast.AST) -> bool:
     return "(" not in suffix and (is_known or isinstance(fault.names.get(root), ModuleType))
 
 
-def find_call_operand(fault: FaultSite, call: ast.AST | None) -> ast.expr | None:
+def find_receiver_or_first_argument(fault: FaultSite, call: ast.AST | None) -> ast.expr | None:
     """Return the operand of a call: ``x`` in ``f(x)``, ``module.f(x)``, ``x.f()`` and ``self.f(x)``.
 
     Args:

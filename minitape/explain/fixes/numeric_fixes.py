@@ -12,7 +12,7 @@ from .fault_site import (
     Change,
     Edit,
     FaultSite,
-    find_call_operand,
+    find_receiver_or_first_argument,
     is_call_of,
     spell_path_for_program,
 )
@@ -60,7 +60,7 @@ def find_step_function_operand(fault: FaultSite, node: Any) -> ast.expr | None:
     """
     pair = [node.left, node.right] if isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv) else []
     pair = list(node.args) if is_call_of(node, "floordiv", "floor_divide") else pair
-    return ast.BinOp(pair[0], ast.Div(), pair[1]) if len(pair) == 2 else find_call_operand(fault, node)
+    return ast.BinOp(pair[0], ast.Div(), pair[1]) if len(pair) == 2 else find_receiver_or_first_argument(fault, node)
 
 
 def is_integer_cast(node: ast.Call) -> bool:
@@ -75,7 +75,7 @@ def is_integer_cast(node: ast.Call) -> bool:
     )
 
 
-def require_source_derived_zero_minimum(edit: Edit, input_index: int = 0) -> Edit:
+def restrict_edit_to_zero_source_minimum(edit: Edit, input_index: int = 0) -> Edit:
     """Return an edit that applies only if an input of the operation contains a zero.
 
     The input must have been computed from the source, and its smallest element must be zero. The edit does not apply if
@@ -97,7 +97,7 @@ def require_source_derived_zero_minimum(edit: Edit, input_index: int = 0) -> Edi
     return edit_at_zero
 
 
-def require_nonzero_result(edit: Edit) -> Edit:
+def restrict_edit_to_nonzero_result(edit: Edit) -> Edit:
     """Return an edit that applies only if the operation's result has an element that is not zero.
 
     If all results of a root are zero, the derivative of the operand is usually zero as well, and the edit would not

@@ -14,7 +14,13 @@ from ...common.syntax import select_nodes
 from ...engine.types import OptionalText
 from ..reasons.program_text import find_last_name_of_path, parse_expression, unparse
 from ..translated_sentences import fill
-from .fault_site import FaultSite, find_call_operand, is_call_of, is_result_used_as_index, spell_path_for_program
+from .fault_site import (
+    FaultSite,
+    find_receiver_or_first_argument,
+    is_call_of,
+    is_result_used_as_index,
+    spell_path_for_program,
+)
 from .host_conversion_fixes import FLAT_FUNCTIONS, find_convertible_call_and_new_text
 from .numeric_fixes import (
     find_smallest_input_element,
@@ -80,7 +86,7 @@ def find_advice_for_fault(fault: FaultSite) -> OptionalText:
 def _did_operand_compute_recorded_input(fault: FaultSite, node: ast.AST) -> bool:
     """Return whether the operand of a call is the operation that computed an input of the recorded operation."""
     inputs = [] if fault.row is None else fault.row.inputs
-    operand = find_call_operand(fault, node)
+    operand = find_receiver_or_first_argument(fault, node)
     ops = [_normalize_name(fault.question.rows[index].op) for index in inputs]
     return operand is not None and find_operation_or_syntax_name(operand) in ops
 
@@ -299,7 +305,7 @@ OPERATION_FIXES = [
         lambda fault, node: (
             find_smallest_input_element(fault) == 0
             and (fault.row is None or bool(re.search("log|sqrt|recip|pow|div|function", _normalize_name(fault.row.op))))
-            and not is_call_of(find_call_operand(fault, node), "softmax", "sigmoid")
+            and not is_call_of(find_receiver_or_first_argument(fault, node), "softmax", "sigmoid")
         ),
     ),
     OperationFix(

@@ -143,7 +143,7 @@ class Adapter:
         rule = self.find_custom_rule(row)
         return NOWHERE if rule is None else find_last_return_site(rule)
 
-    def find_sentence_fields(self, question: Question, finding: Finding) -> TextsByName:
+    def build_sentence_fields_from_program(self, question: Question, finding: Finding) -> TextsByName:
         """Return the fields of a finding's sentence that depend on the program's text.
 
         Args:

@@ -17,10 +17,10 @@ from ..causes import find_kind_or_error_kind
 from .object_names import find_name_bound_at_site
 from .program_text import (
     Statement,
+    collect_statements_using_value,
     find_binding_statements,
     find_last_name_of_path,
     find_statement,
-    trace_value_to_statements,
 )
 from .question import (
     ADD_OPS,
@@ -131,9 +131,9 @@ def find_side_breaks(question: Question, known_findings: list[Finding]) -> list[
     )
     if all(reported.issuperset(reachable_breaks.get(row, ())) for row in question.used_source_rows):
         return []
-    reached_from_source = question.find_descendants(question.used_source_rows, open_only=True)
+    reached_from_source = question.find_rows_and_descendants(question.used_source_rows, open_only=True)
     repaired_rows = {finding.row for finding in known_findings if finding.row is not None}
-    open_to_target = question.find_ancestors(question.target_rows, open_only=True, repaired_rows=repaired_rows)
+    open_to_target = question.find_rows_and_ancestors(question.target_rows, open_only=True, repaired_rows=repaired_rows)
     findings = []
     for row in sorted(open_to_target):
         for edge in question.rows[row].edges:
@@ -203,7 +203,7 @@ def find_escapes_beside_open_path(question: Question, known_findings: list[Findi
     Returns:
         A finding for each statement in which such a value left the framework.
     """
-    reached_from_source = question.find_descendants(question.used_source_rows, open_only=True)
+    reached_from_source = question.find_rows_and_descendants(question.used_source_rows, open_only=True)
     reported = {finding.site for finding in known_findings}
     findings = []
     for escape in question.escapes:
@@ -283,7 +283,7 @@ def does_escape_reach_target(question: Question, escape: Escape, follow_branches
         row for row in rows if row.was_created_after(escape) and not question.adapter.is_from_number_literal(row)
     )
     sites = {site for row in later_rows for site in (row.site, *row.call_stack)}
-    reached = trace_value_to_statements(start, [site[0] for site in sites], follow_branches)
+    reached = collect_statements_using_value(start, [site[0] for site in sites], follow_branches)
     if isinstance(start.node, ast.Expr):  # A bare expression passes its value to no other code on its line.
         reached = reached - {start}
     return not reached.isdisjoint(map(find_statement, sites))
@@ -491,7 +491,9 @@ def find_differentiable_shared_ancestors(question: Question) -> set[int]:
     Args:
         question: The question about the source and the target.
     """
-    shared = question.find_ancestors(question.source_rows).difference(question.source_rows) & question.ancestors
+    shared = (
+        question.find_rows_and_ancestors(question.source_rows).difference(question.source_rows) & question.ancestors
+    )
     rows = (question.rows[row] for row in shared)
     return {row.index for row in rows if row.kind == "variable" or row.tracked}
 
@@ -507,7 +509,7 @@ def find_unused_source_sharing_ancestor(question: Question) -> OptionalFinding:
     """
     if not question.source_rows or not find_differentiable_shared_ancestors(question):
         return None
-    is_swapped = not question.find_ancestors(question.source_rows).isdisjoint(question.target_rows)
+    is_swapped = not question.find_rows_and_ancestors(question.source_rows).isdisjoint(question.target_rows)
     if is_swapped:  # The target is an ancestor of the source. A different check reports that.
         return None
     first_row = question.source_rows[0]

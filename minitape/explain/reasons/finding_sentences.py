@@ -132,7 +132,7 @@ def to_explanation_without_edits(question: Question, finding: Finding) -> Explan
         finding: The finding. Any sentence fields that the adapter finds in the program's text are added to it.
     """
     adapter = question.adapter
-    finding.sentence_fields = adapter.find_sentence_fields(question, finding)
+    finding.sentence_fields = adapter.build_sentence_fields_from_program(question, finding)
     text = find_sentences_of_finding(adapter.framework, finding)
     detail = finding.detail
     if not detail and finding.row is not None:

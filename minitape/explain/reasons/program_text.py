@@ -623,7 +623,7 @@ class ValueFlow(NamedTuple):
     carriers: dict[ScopedName, dict[Statement, NameSet]]
 
 
-def trace_value_to_statements(
+def collect_statements_using_value(
     start: Statement, files: Iterable[OptionalText], follow_branches: bool = True
 ) -> set[Statement]:
     """Return the statements that may read the value of a statement, or that run because of that value.

@@ -130,7 +130,7 @@ class Question:
     @cached_property
     def ancestors(self) -> RowSet:
         """The target's rows, and all rows that they were computed from."""
-        return self.get_or_compute_shared_result("ancestors", lambda: self.find_ancestors(self.target_rows))
+        return self.get_or_compute_shared_result("ancestors", lambda: self.find_rows_and_ancestors(self.target_rows))
 
     @cached_property
     def used_source_rows(self) -> RowList:
@@ -140,7 +140,7 @@ class Question:
     @cached_property
     def descendants(self) -> RowSet:
         """The source's rows, and all rows that were computed from them."""
-        return self.find_descendants(self.source_rows)
+        return self.find_rows_and_descendants(self.source_rows)
 
     @cached_property
     def cheapest_steps_to_target(self) -> StepsByRow:
@@ -203,7 +203,7 @@ class Question:
             return build()
         return get_or_build_shared_result((name, id(self.shared_rows), *self.target_rows), build)
 
-    def find_ancestors(
+    def find_rows_and_ancestors(
         self, rows: Iterable[int], open_only: bool = False, repaired_rows: Container[int] = ()
     ) -> RowSet:
         """Return the given rows and all rows that they were computed from.
@@ -215,7 +215,7 @@ class Question:
         """
         return collect_rows_and_ancestors(self.rows, rows, open_only=open_only, repaired_rows=repaired_rows)
 
-    def find_descendants(self, rows: Iterable[int], open_only: bool = False) -> RowSet:
+    def find_rows_and_descendants(self, rows: Iterable[int], open_only: bool = False) -> RowSet:
         """Return the given rows and all rows that were computed from them.
 
         Args:

@@ -39,7 +39,7 @@ from ..operation_families import OperationNames
 from ..translated_sentences import fill
 from .adapter import Adapter
 from .finding_sentences import describe_escape_method
-from .program_text import find_both_operand_expressions, find_statement, trace_value_to_statements, unparse
+from .program_text import collect_statements_using_value, find_both_operand_expressions, find_statement, unparse
 from .question import Finding, Question, find_nearest_tracked_consumers, map_rows_to_readers
 
 # An adjoint vanishes or explodes if its size changes by these factors over all repetitions of an operation.
@@ -129,7 +129,7 @@ class CheckedRun:
         sources_with_gradient: The sources that received a gradient, keyed by source key.
         trained_keys: The keys of all sources that the program trains, if they are known.
         has_named_sources: Whether programs name each source whose gradient they request.
-        find_operand_before_broadcast: Returns the row of the operand as the program itself wrote it.
+        find_operand_before_shape_change: Returns the row of the operand as the program itself wrote it.
         find_logits_row: Returns the row that a loss uses as logits, or None if the operation is not such a loss.
     """
 
@@ -148,7 +148,7 @@ class CheckedRun:
     sources_with_gradient: Mapping[int, Any] = field(default_factory=dict)
     trained_keys: Collection[int] = ()
     has_named_sources: bool = False
-    find_operand_before_broadcast: Callable[[CheckedRun, RecordedRow, int], int] = lambda run, row, operand: operand
+    find_operand_before_shape_change: Callable[[CheckedRun, RecordedRow, int], int] = lambda run, row, operand: operand
     find_logits_row: Callable[[CheckedRun, RecordedRow], OptionalNumber] = lambda run, row: find_logits_row(run, row)
     _affected_rows_by_cause: dict[str, RowSet] = field(default_factory=dict, init=False)
 
@@ -162,7 +162,7 @@ class CheckedRun:
         """The operations that read each row."""
         return map_rows_to_readers(row for row in self.rows if row.kind == "operation")
 
-    def find_connected_ancestors(self, row: int) -> RowSet:
+    def find_row_and_connected_ancestors(self, row: int) -> RowSet:
         """Return a row and the rows that it was computed from through edges that pass gradients.
 
         Args:
@@ -318,7 +318,7 @@ def check_accidental_broadcast(run: CheckedRun) -> Suspicions:
             "result": (count, count),
             "n": count,
         }
-        only_rows = run.find_connected_ancestors(min(affected))
+        only_rows = run.find_row_and_connected_ancestors(min(affected))
         suspicions.append(build_row_suspicion(row, "broadcast", fields, only_rows=only_rows))
     # If a line intentionally builds a table at least once, all of its tables count as intentional.
     yield from (suspicion for suspicion in suspicions if suspicion.site not in table_sites)
@@ -344,7 +344,7 @@ def _find_operands_and_broadcast_column_index(
     run: CheckedRun, row: RecordedRow
 ) -> tuple[list[RecordedRow], OptionalNumber]:
     """Return an operation's two operands, and the index of a column whose counterpart is a row of equal length."""
-    operands = [run.rows[run.find_operand_before_broadcast(run, row, operand)] for operand in row.inputs[:2]]
+    operands = [run.rows[run.find_operand_before_shape_change(run, row, operand)] for operand in row.inputs[:2]]
     shapes = [tuple(operand.shape) for operand in operands]
     for index, other_shape in enumerate(reversed(shapes)):
         if is_column_and_vector(shapes[index], other_shape):
@@ -518,7 +518,7 @@ def check_term_without_gradient(run: CheckedRun) -> Suspicions:
         run: The run to check.
     """
     for sweep in run.sweeps:
-        terms = {row.index: row for row in _iter_target_terms(run, sweep)}
+        terms = {row.index: row for row in _iter_sums_and_terms_of_target(run, sweep)}
         for row in terms.values():
             if not row.tracked:
                 yield from _check_untracked_term(run, row, terms.keys(), sweep)
@@ -581,11 +581,11 @@ def _check_escaped_terms(run: CheckedRun, additions: list[RecordedRow]) -> Suspi
         seen_sites.add(escape.site)
         later = [find_statement(addition.site) for addition in additions if addition.was_created_after(escape)]
         later = [statement for statement in later if statement]
-        if later and not trace_value_to_statements(start, files).isdisjoint(later):
+        if later and not collect_statements_using_value(start, files).isdisjoint(later):
             yield Suspicion("in_part", escape.site, {"what": run.describe_escape(escape.method)}, escape.row)
 
 
-def _iter_target_terms(run: CheckedRun, sweep: BackwardPass) -> Iterator[RecordedRow]:
+def _iter_sums_and_terms_of_target(run: CheckedRun, sweep: BackwardPass) -> Iterator[RecordedRow]:
     """Yield the operations that compute the target as a sum of terms, down to the terms without a gradient."""
     waiting = list(sweep.target)
     while waiting:
@@ -657,7 +657,7 @@ def check_gradient_of_rounding_errors(run: CheckedRun) -> Suspicions:
         collect_rows_and_connected_ancestors(run.rows, targets, stop_rows=fields_by_row) - fields_by_row.keys()
     )
     for index, fields in fields_by_row.items():
-        only_rows = run.find_connected_ancestors(index) - rows_with_other_path
+        only_rows = run.find_row_and_connected_ancestors(index) - rows_with_other_path
         yield build_row_suspicion(run.rows[index], "rounding_only", fields, only_rows=only_rows)
 
 
@@ -724,7 +724,7 @@ def _iter_repetition_series(run: CheckedRun) -> Iterator[list[RowSize]]:
             continue
         # An operation that is not an ancestor of the last one is an input of each repetition or belongs to another
         # loop.
-        ancestors = run.find_connected_ancestors(group[0].row)
+        ancestors = run.find_row_and_connected_ancestors(group[0].row)
         series = [repetition for repetition in group if repetition.row in ancestors]
         if len(series) >= MIN_REPETITIONS:
             yield series
@@ -799,7 +799,7 @@ def find_row_and_ancestors_with_tiny_adjoint(run: CheckedRun, row: int, adjoint_
         row: A reached operation.
         adjoint_size: The root mean square of the adjoint at the operation.
     """
-    ancestors = run.find_connected_ancestors(row)
+    ancestors = run.find_row_and_connected_ancestors(row)
     return {row} | {
         index
         for index, adjoint in run.reached_operations[row].adjoints.items()

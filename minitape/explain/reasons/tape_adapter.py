@@ -293,7 +293,7 @@ class TapeAdapter(Adapter):
     unused_cause = "independent"
     escape_cause = "left_through_numpy"
     to_handle_for_comparison = staticmethod(unwrap_to_base_variable)
-    find_sentence_fields = tape_sentences.build_finding_sentence_fields
+    build_sentence_fields_from_program = tape_sentences.build_finding_sentence_fields
 
     def __init__(
         self,

@@ -164,11 +164,11 @@ def refine_break_finding_with_tape_details(question: TapeQuestion, finding: Find
             first_uses = question.list_target_ancestors_reading_source()
             finding.more.append(Finding("not_watched", first_uses[0].site if first_uses else NOWHERE))
         if edge.detail != "reset":
-            _move_blame_to_block_exit(question, finding, row)
+            _blame_block_exit_or_bypass(question, finding, row)
     return finding
 
 
-def _move_blame_to_block_exit(question: TapeQuestion, finding: Finding, row: RecordedRow) -> None:
+def _blame_block_exit_or_bypass(question: TapeQuestion, finding: Finding, row: RecordedRow) -> None:
     """Blame the statement that left the block, or that bypassed the block.
 
     Args:
@@ -334,7 +334,7 @@ def explain_existing_gradient(question: TapeQuestion) -> Explanation:
     cuts = [cut for cut in side_breaks if cut.row is None or is_blocked_path_needed_beside_open_path(question, cut)]
     cuts += checks.find_escapes_beside_open_path(question, cuts)
     connected = to_tape_explanation(question, Finding("connected", more=cuts))
-    open_descendants = question.find_descendants(question.source_rows, open_only=True)
+    open_descendants = question.find_rows_and_descendants(question.source_rows, open_only=True)
     suspicion = next(
         (candidate for candidate in question.adapter.suspicions if candidate.row in open_descendants), None
     )

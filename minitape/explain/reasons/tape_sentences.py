@@ -265,7 +265,7 @@ def find_assigned_name_and_update_call(blamed: BlamedPlace) -> TextPair:
         return "", ""
     name = blamed.statement.bound_names[0]
     value = node.value
-    ancestors = blamed.question.find_ancestors(blamed.question.source_rows)
+    ancestors = blamed.question.find_rows_and_ancestors(blamed.question.source_rows)
     rows: list[ValueNode] = [blamed.question.rows[row].extra for row in ancestors]
     called_name = find_last_name_of_path(getattr(value, "func", node))
     if called_name.startswith("assign"):
@@ -287,7 +287,7 @@ def describe_last_use_of_unreached_source(blamed: BlamedPlace) -> Fields:
         return {}
     target_row = question.first_target
     if not question.is_source_variable and any(
-        row in question.find_ancestors(question.source_rows) for row in question.target_rows
+        row in question.find_rows_and_ancestors(question.source_rows) for row in question.target_rows
     ):
         return {"kind": "swapped"}
     statement = find_statement(target_row.site)

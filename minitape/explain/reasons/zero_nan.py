@@ -265,10 +265,10 @@ def _find_nonfinite_operation_masked_later(question: Question, data_row: int) ->
         question: The question about the gradient.
         data_row: The row of the data.
     """
-    computed = sorted(question.find_descendants([data_row]) & question.ancestors)
+    computed = sorted(question.find_rows_and_descendants([data_row]) & question.ancestors)
     combination = next((row for row in computed if question.rows[row].tracked), data_row)
     masks = {row.index for row in question.rows if row.dtype == "bool"}
-    later = question.find_descendants([combination]) - {combination}
+    later = question.find_rows_and_descendants([combination]) - {combination}
     return combination if any(masks.intersection(question.rows[row].inputs) for row in later) else None
 
 

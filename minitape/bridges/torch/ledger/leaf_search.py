@@ -52,7 +52,7 @@ class LeafSearch:
         self.pass_counts = Counter[Site]()
         self._tensors_seen_once = IdentityMap()
 
-    def search_each_line_once_more(self) -> None:
+    def allow_one_more_search_of_each_line(self) -> None:
         """Search the graph of each line's next pass, because a parameter may have been unfrozen since the last one."""
         for site in self.pass_counts:
             self.pass_counts[site] = 2 * FIRST_SEARCHES + 1  # The next number is a power of two.

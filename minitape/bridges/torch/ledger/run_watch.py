@@ -301,7 +301,7 @@ class TorchRunWatch:
                 self._resting_passes -= 1
                 if not self.is_resting:
                     self._steps_without_new_route = 0
-                    self.leaf_search.search_each_line_once_more()
+                    self.leaf_search.allow_one_more_search_of_each_line()
                     self._forget_all_contributions()
         if self.on_pass is not None:
             self.on_pass(self.accounts.passes)
@@ -354,7 +354,7 @@ class TorchRunWatch:
                 account.remember_weights_if_gradient_was_lost_before(tensor)
                 if not account.got_gradient:
                     copy = None if self._log is None else self._log.find_value(tensor)
-                    account.remember_weights_at_first_gradient(tensor, copy)
+                    account.record_first_gradient_and_weights(tensor, copy)
                 continue
             self._record_leftover_of_other_loss(account, pending[-1], contribution)
             if id(pending) not in extended:
