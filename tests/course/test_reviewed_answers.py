@@ -92,7 +92,7 @@ PROGRAMS = [
         "    return outer.gradient(slope, x)",
         "That's the Hessian times a list of ones.",
     ),
-    ("14.4", solved("14.4", "gradient(loss, w1)", "gradient(features, w1)"), "Is this the loss's gradient"),
+    ("14.4", solved("14.4", "gradient(loss, w1)", "gradient(features, w1)"), "is the loss the target?"),
     ("appendix.2", "def keep(numbers):\n    return tf.minimum(tf.constant(numbers), 0.0)", "the other way round"),
     ("07.4", solved("07.4", "slope(x) / bend(x)", "bend(x) / slope(x)"), "upside down"),
     ("07.4", solved("07.4", "x - slope(x) / bend(x)", "(x - slope(x)) / bend(x)"), "mind the brackets"),
@@ -160,9 +160,9 @@ SOFT, IN_PLACE = SOLUTIONS["11.4"], "def without_negatives(numbers):\n    x = tf
 PROGRAMS += [  # of a fourth reading: an edit is told that the program shows, and no other one
     ("06.4", solved("06.4", "tf.round(x) - x", "x - tf.round(x)"), "swap the two sides of a subtraction"),
     ("06.5", solved("06.5", "x - factor * x", "factor * x - x"), "swap the two sides of a subtraction"),
-    ("12.8", solved("12.8", "(g @ w.T, x.T @ g)", "(g @ w.T, x.T @ z)"), "use z instead of g"),
+    ("12.8", solved("12.8", "(g @ w.T, x.T @ g)", "(g @ w.T, x.T @ z)"), "z stands where g belongs"),
     ("10.6", solved("10.6", "miss / ", "1.0 / "), "Hint: "),
-    ("10.2", SOLUTIONS["10.2"].replace("tf.constant(penalty)", "tf.constant(0.0)"), "the same each time"),
+    ("10.2", SOLUTIONS["10.2"].replace("tf.constant(penalty)", "tf.constant(0.0)"), "the slope of f alone"),
     ("05.5", "def fooled(loss_of, x, step):\n    x = tf.constant(x)\n    for _ in range(2):\n"
      "        with tf.GradientTape() as tape:\n            tape.watch(x)\n            loss = loss_of(x)\n"
      "        x = x + step / 2 * tf.sign(tape.gradient(loss, x))\n    return x", "gives [0.06, -0.08, 1.2]"),
@@ -274,4 +274,4 @@ def test_penalties_in_the_other_order_are_as_right():
 
 
 def test_a_list_is_no_variable():
-    assert "  it isn't a variable. Call tf.Variable\n" in count_try_and_build_feedback("appendix.7", [1.0, 2.0])
+    assert "  your answer isn't one variable. " in count_try_and_build_feedback("appendix.7", [1.0, 2.0])
