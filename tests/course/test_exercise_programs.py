@@ -923,7 +923,7 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
     ("06.6", "note(a, b)", "note(b, a)", "swap two values in parentheses"),
     ("06.3", "distance(a, tf.stop_gradient(b))", "(a - tf.stop_gradient(b)) ** 2", "only for (a - b) ** 2"),
     ("06.4", "x + tf.stop", "tf.stop", "Add it to an x that isn't stopped."),
-    ("06.4", "x + tf.stop_gradient(tf.round(x) - x)", "tf.stop_gradient(tf.round(x))", "tf.round lets none through"),
+    ("06.4", "x + tf.stop_gradient(tf.round(x) - x)", "tf.stop_gradient(tf.round(x))", "is a step function, so"),
     ("07.4", "bend(x)", "abs(bend(x))", "Divide by the second derivative as it is,"),
     ("11.6", "    @tf.custom_gradient\n", "", "returns its value and grad to the program itself"),
     ("12.6", "rule(g, forward(*inputs), *inputs)", "rule(g, *inputs)", "Your call of rule leaves out the value."),
