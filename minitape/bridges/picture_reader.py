@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from itertools import takewhile
+from itertools import starmap, takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
@@ -339,7 +339,7 @@ class RecordingSteps(SweepSteps):
 
     def take_steps(self, limit: OptionalNumber = None) -> list[StepFields]:
         """Return all steps, in the order in which the framework ran them. ``limit`` is ignored."""
-        return [self._build_step(call, edges) for call, edges in self._sweep.edges.items()]
+        return list(starmap(self._build_step, self._sweep.edges.items()))
 
     def _build_step(self, call_row: int, edges: list[AdjointShare]) -> StepFields:
         """Return the ``StepFields`` of a call, with the shares that the call sent along its edges."""

@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy import ndarray
 
 from ..common.translation import say
 
@@ -26,7 +27,7 @@ KIND_NAMES: dict[Answer, str] = {  # The order matters: True is also a number, a
     (str, bytes): "a string",
     (set, frozenset): "a set",
     Iterator: "a generator that has not run yet",
-    (numbers.Number, np.generic, np.ndarray): "a number",
+    (numbers.Number, np.generic, ndarray): "a number",
     Callable: "a function",
 }
 LETTERS = list("ABCDEFGH")
@@ -230,11 +231,11 @@ def sort_distinct_parts(answer: Answer) -> Answer:
     if isinstance(answer, str) and set(answer) <= set(LETTERS):
         answer = list(answer)
     answer = to_numpy_value(answer)
-    if not isinstance(answer, (list, tuple, set, range, np.ndarray)):
+    if not isinstance(answer, (list, tuple, set, range, ndarray)):
         return answer
     parts = []
     for part in map(to_numpy_value, answer):
-        value = part.item() if isinstance(part, (np.generic, np.ndarray)) and part.shape == () else part
+        value = part.item() if isinstance(part, (np.generic, ndarray)) and part.shape == () else part
         parts += [] if value in parts else [value]
     return sorted(parts, key=lambda part: (str(type(part)), part))
 
@@ -275,7 +276,7 @@ def _normalize_text(text: str) -> str:
 
 def _is_numeric(value: Answer) -> bool:
     value = to_numpy_value(value)
-    if isinstance(value, (numbers.Number, np.ndarray, np.generic)):
+    if isinstance(value, (numbers.Number, ndarray, np.generic)):
         return np.asarray(value).dtype.kind in NUMERIC_KINDS or np.can_cast(np.asarray(value).dtype, np.float64)
     if isinstance(value, (list, tuple)) and value:
         return all(_is_numeric(part) for part in value) and len({compute_shape(part) for part in value}) == 1
@@ -301,7 +302,7 @@ def describe_kind(value: Answer) -> str:
     if isinstance(value, (list, tuple)):
         template = say("a list of length {count}") if isinstance(value, list) else say("a tuple of length {count}")
         return template.format(count=len(value))
-    if isinstance(value, np.ndarray) and value.shape:
+    if isinstance(value, ndarray) and value.shape:
         return (
             say("an array of {sizes} True and False values", sizes=say(" by ").join(map(str, value.shape)))
             if value.dtype.kind == "b"
@@ -328,7 +329,7 @@ def _build_mismatch_comparison(answer: Answer, expected: Answer) -> AnswerCompar
     """Build the comparison for an answer of an unexpected kind, or for its first part of an unexpected kind."""
     answer = to_numpy_value(answer)
     expected = to_numpy_value(expected)
-    are_arrays = isinstance(answer, np.ndarray) and isinstance(expected, (np.ndarray, tuple))
+    are_arrays = isinstance(answer, ndarray) and isinstance(expected, (ndarray, tuple))
     if _count_parts(answer) == _count_parts(expected) > 0 and not are_arrays:
         for place, (part, expected_part) in enumerate(zip(answer, expected, strict=True), 1):
             if describe_kind(part) != describe_kind(expected_part):
@@ -337,7 +338,7 @@ def _build_mismatch_comparison(answer: Answer, expected: Answer) -> AnswerCompar
     if isinstance(answer, str) and describe_kind(parse_literal_or_keep_text(answer)) == describe_kind(expected):
         return AnswerComparison(False, quotes_hint=say("remove the quotes around {text}", text=answer))
     kinds = {"kind": describe_kind(expected), "given": describe_kind(answer)}
-    if kinds["kind"] == kinds["given"] and not isinstance(answer, np.ndarray):
+    if kinds["kind"] == kinds["given"] and not isinstance(answer, ndarray):
         return AnswerComparison(False, problem=say("the number is too large to compare"))
     return AnswerComparison(
         False, problem=say("your answer is {given}, not {kind}", **kinds), is_single=not _count_parts(expected)
@@ -353,7 +354,7 @@ def parse_literal_or_keep_text(text: str) -> Answer:
 
 
 def _count_parts(value: Answer) -> int:
-    is_sequence = isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim > 0)
+    is_sequence = isinstance(value, (list, tuple)) or (isinstance(value, ndarray) and value.ndim > 0)
     return len(value) if is_sequence else 0
 
 

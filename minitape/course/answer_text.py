@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy import ndarray
 
 from ..common.translation import say, truncate_text
 from .answer_comparison import LabeledValue, describe_kind, to_numpy_value
@@ -42,13 +43,13 @@ def format_call(function_name: str, case: Case) -> str:
 
 def _simplify_for_display(value: Answer) -> Answer:
     value = to_numpy_value(value)
-    if isinstance(value, np.ndarray) and value.ndim:
+    if isinstance(value, ndarray) and value.ndim:
         return (
             _UnquotedText(describe_kind(value))
             if value.size > MAX_ARRAY_ITEMS
             else [_simplify_for_display(part) for part in value]
         )
-    if isinstance(value, (np.generic, np.ndarray)):
+    if isinstance(value, (np.generic, ndarray)):
         value = value.item()
     if isinstance(value, float):
         return float(f"{value:.7g}")  # More digits would only distract.

@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+from numpy import float64, ndarray
 
 from ..common.read_data import read_json
 from ..common.translation import say
@@ -18,7 +19,7 @@ MARGIN = 1  # The width of the empty margin around the ink, in pixels.
 PEN_RADIUS = 0.6  # The radius of the pen, in pixels.
 Stroke = Sequence[Sequence[float]]  # The points (x, y) of a stroke. y grows downwards.
 Drawings = list[list[Stroke]]
-NetworkParameters = Sequence[np.ndarray]  # The weights and biases: w1, b1, w2 and b2.
+NetworkParameters = Sequence[ndarray]  # The weights and biases: w1, b1, w2 and b2.
 DATA_FOLDER = Path(__file__).parent / "data"
 DIGITS_PATH = DATA_FOLDER / "digits.npz"
 DRAWINGS_PATH = DATA_FOLDER / "typed_drawings.json"  # The strokes of each digit, in pixels of the pad.
@@ -27,7 +28,7 @@ PARTS = ("training", "held_out", "exam")
 PARAMETER_NAMES = ("w1", "b1", "w2", "b2")
 
 
-def load_digits(part: str = "training") -> tuple[np.ndarray, np.ndarray]:
+def load_digits(part: str = "training") -> tuple[ndarray, ndarray]:
     """Load digits that a program drew.
 
     Args:
@@ -49,9 +50,9 @@ def load_digits(part: str = "training") -> tuple[np.ndarray, np.ndarray]:
     return images, np.arange(len(images)) % 10
 
 
-def load_trained_network() -> list[np.ndarray]:
+def load_trained_network() -> list[ndarray]:
     """Load the parameters of a network that was trained in the same way as in the solution of lesson 14."""
-    return [_read_digit_file()[name].astype(np.float64) for name in PARAMETER_NAMES]
+    return [_read_digit_file()[name].astype(float64) for name in PARAMETER_NAMES]
 
 
 def load_drawings() -> Drawings:
@@ -61,12 +62,12 @@ def load_drawings() -> Drawings:
 
 
 @cache
-def _read_digit_file() -> dict[str, np.ndarray]:
+def _read_digit_file() -> dict[str, ndarray]:
     with np.load(DIGITS_PATH, allow_pickle=False) as stored:
         return dict(stored)
 
 
-def rasterize_strokes(strokes: Sequence[Stroke], pen_radius: float = PEN_RADIUS) -> np.ndarray:
+def rasterize_strokes(strokes: Sequence[Stroke], pen_radius: float = PEN_RADIUS) -> ndarray:
     """Turn pen strokes into an image that is centered and as large as fits, whatever their size on the pad.
 
     Args:
@@ -76,7 +77,7 @@ def rasterize_strokes(strokes: Sequence[Stroke], pen_radius: float = PEN_RADIUS)
     Returns:
         The ink of each pixel, from 0.0 to 1.0, row by row.
     """
-    lines = [np.asarray(stroke, np.float64).reshape(-1, 2) for stroke in strokes]
+    lines = [np.asarray(stroke, float64).reshape(-1, 2) for stroke in strokes]
     points = np.concatenate(lines)
     low = points.min(axis=0)
     high = points.max(axis=0)
@@ -93,7 +94,7 @@ def rasterize_strokes(strokes: Sequence[Stroke], pen_radius: float = PEN_RADIUS)
     return np.clip(pen_radius + 0.5 - distances, 0.0, 1.0)
 
 
-def read_digits(parameters: NetworkParameters, images: np.ndarray) -> np.ndarray:
+def read_digits(parameters: NetworkParameters, images: ndarray) -> ndarray:
     """Return the digit that a network with one hidden layer reads in each image.
 
     Args:
@@ -104,7 +105,7 @@ def read_digits(parameters: NetworkParameters, images: np.ndarray) -> np.ndarray
     return np.argmax(np.tanh(images @ w1 + b1) @ w2 + b2, axis=1)
 
 
-def convert_and_check_parameters(parameters: NetworkParameters) -> list[np.ndarray]:
+def convert_and_check_parameters(parameters: NetworkParameters) -> list[ndarray]:
     """Return the parameters of a network as four arrays.
 
     Args:
@@ -114,7 +115,7 @@ def convert_and_check_parameters(parameters: NetworkParameters) -> list[np.ndarr
         ValueError: If they are not four arrays of finite numbers whose shapes fit together.
     """
     try:
-        arrays = [np.asarray(one, np.float64) for one in parameters]
+        arrays = [np.asarray(one, float64) for one in parameters]
     except (TypeError, ValueError):
         arrays = []
     hidden = arrays[1].size if len(arrays) == 4 else 0

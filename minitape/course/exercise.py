@@ -21,13 +21,18 @@ Program = Callable[..., Any]  # A learner's function, or the solution's.
 Answer = Any  # Learners can hand in anything: numbers, texts, arrays, functions and more.
 
 
+def raise_error(*arguments: Answer) -> Answer:
+    """Raise RuntimeError. As the answer of a `Mistake`, this stands for any program that ends in an error."""
+    raise RuntimeError("as the learner's function does")
+
+
 @dataclass(frozen=True)
 class Mistake:
     """A common wrong answer, and the hint for a learner who gives it.
 
     Attributes:
         answer: The wrong answer, which is compared like the expected answer. For an answer with named parts, only the
-            wrong parts. For a function, a function that makes the mistake.
+            wrong parts. For a function, a function that makes the mistake: by default, any that ends in an error.
         hint: What to say to the learner.
         where: A regular expression that must also match the source of the learner's function. It distinguishes mistakes
             that all return None.
@@ -35,7 +40,7 @@ class Mistake:
         named: The name of the hint in the source of a course lesson.
     """
 
-    answer: Answer
+    answer: Answer = raise_error
     hint: str = ""
     where: str = ""
     error: str = ""
@@ -49,11 +54,6 @@ class Mistake:
             error: The error that the function raised.
         """
         return bool(re.search(self.where, source) and re.search(self.error, f"{type(error).__name__}: {error}"))
-
-
-def raise_error(*arguments: Answer) -> Answer:
-    """Raise RuntimeError. As the answer of a `Mistake`, this stands for any program that ends in an error."""
-    raise RuntimeError("as the learner's function does")
 
 
 @dataclass(frozen=True)

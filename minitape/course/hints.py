@@ -2,9 +2,10 @@
 
 import ast
 from collections.abc import Sequence
-from itertools import combinations
+from itertools import combinations, starmap
 
 import numpy as np
+from numpy import ndarray
 
 from ..common.syntax import list_nodes
 from ..common.translation import say
@@ -86,14 +87,13 @@ def describe_rearrangement(answer: Answer, expected: Answer) -> str:
     'The results are right, but they are in the wrong order.'
     """
     answer, expected_parts = (
-        part.tolist() if isinstance(part, np.ndarray) else part
-        for part in map(unwrap_labeled_value, (answer, expected))
+        part.tolist() if isinstance(part, ndarray) else part for part in map(unwrap_labeled_value, (answer, expected))
     )
     if any(not isinstance(part, (list, tuple)) or len(part) < 2 for part in (answer, expected_parts)):
         return ""
     if len(answer) != len(expected_parts) or is_same_within_tolerance(answer, expected_parts):
         return ""
-    if any(is_same_within_tolerance(part, other_part) for part, other_part in combinations(expected_parts, 2)):
+    if any(starmap(is_same_within_tolerance, combinations(expected_parts, 2))):
         return ""
     if not is_same_within_tolerance(answer[::-1], expected_parts):
         is_permutation = all(
@@ -275,7 +275,7 @@ def map_places_to_parts(answer: Answer, outer_place: str = "") -> NamedValues:
     ({'A, 1': 1.0, 'A, 2': None, 'B': 2}, {'': 3.0})
     """
     answer = to_numpy_value(answer)
-    answer = answer.tolist() if isinstance(answer, np.ndarray) and answer.size <= MAX_PARTS else answer
+    answer = answer.tolist() if isinstance(answer, ndarray) and answer.size <= MAX_PARTS else answer
     if isinstance(answer, (list, tuple)) and len(answer) <= MAX_PARTS:
         answer = dict(enumerate(answer, 1))
     if not isinstance(answer, dict) or len(answer) > MAX_PARTS:
@@ -351,7 +351,7 @@ def has_unconditional_loop_return(source: str) -> bool:
     )
 
 
-def flatten_if_all_numbers(results: Sequence[Answer]) -> np.ndarray | None:
+def flatten_if_all_numbers(results: Sequence[Answer]) -> ndarray | None:
     """Collect all numbers from some results in one flat array, or return None if there is anything else."""
     try:
         parts = [part for result in results for part in (result if isinstance(result, (list, tuple)) else [result])]

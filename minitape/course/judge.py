@@ -15,6 +15,7 @@ import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import starmap
 
 import numpy as np
 
@@ -327,7 +328,7 @@ def _judge_function(exercise: Exercise, answer: Answer, seeks_hint: bool = True)
     if exercise.start and source and _is_same_program(source, exercise.start):
         return Verdict(None)
     runs = [run_case(exercise, answer, case) for case in exercise.cases]
-    expected = [exercise.expect(*case) for case in exercise.cases]
+    expected = list(starmap(exercise.expect, exercise.cases))
     comparisons = [
         AnswerComparison(False) if run.error else _compare_with_expected(exercise, run.value, expected_value)
         for run, expected_value in zip(runs, expected, strict=True)

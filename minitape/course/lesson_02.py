@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from contextlib import suppress
 
-from .exercise import Answer, Case, Exercise, Mistake, complete_exercises, raise_error, say_from_lesson
+from .exercise import Answer, Case, Exercise, Mistake, complete_exercises, say_from_lesson
 
 INPUTS = {1: [0, 0], 2: [1, 0], 3: [2, 1]}  # The inputs of each row in exercise 1.
 
@@ -22,7 +22,6 @@ LISTS: list[Case] = [  # Rows and their values. In exercise 6, a run begins at r
 ]
 GROWING_SUM: Case = (_parse_rows("leaf 3.0, multiply 0 0, multiply 1 0, add 1 2"), [3.0, 9.0, 27.0, 36.0], 0)
 LEAF_NOT_LEFT_OUT = Mistake(
-    raise_error,
     named="leaf not left out",
     error="integers or slices, not float|not enough values to unpack|tuple index",
 )

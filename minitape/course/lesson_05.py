@@ -7,7 +7,7 @@ import numpy as np
 
 from .answer_comparison import to_numpy_value
 from .call_log import ObservedRuns
-from .exercise import Answer, Exercise, Mistake, Program, complete_exercises, raise_error
+from .exercise import Answer, Exercise, Mistake, Program, complete_exercises
 from .unknown_functions import Polynomial, UnknownFunction, compile_unknown_function
 
 VALLEY = compile_unknown_function(
@@ -115,7 +115,6 @@ def fit(loss_of, starts, steps, rate):
             also=_find_missing_variable_hint,
             mistakes=[
                 Mistake(
-                    raise_error,
                     named="list not unpacked",
                     where=r"loss_of\(\w+\)",
                     error="takes tensors|missing a required",

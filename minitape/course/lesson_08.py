@@ -3,10 +3,11 @@
 from collections.abc import Callable
 
 import numpy as np
+from numpy import ndarray
 
 from .answer_comparison import sort_distinct_parts
 from .call_log import ObservedRuns
-from .exercise import Answer, Exercise, Mistake, Program, complete_exercises, raise_error
+from .exercise import Answer, Exercise, Mistake, Program, complete_exercises
 from .forty_lines import CUT_LINE, describe_cut_direction
 from .unknown_functions import Polynomial, UnknownFunction, compile_unknown_function
 
@@ -19,11 +20,11 @@ def _build_mistake_for_integers(integer_result: Answer) -> Program:
     return lambda f, value: integer_result if isinstance(value, int) else f.derivative(value)
 
 
-def _compute_slopes(f: Polynomial, values: list[float]) -> np.ndarray:
+def _compute_slopes(f: Polynomial, values: list[float]) -> ndarray:
     return np.array([f.derivative(value) for value in values])
 
 
-def _compute_where_positive(compute: Callable[[float], float], values: list[float]) -> np.ndarray:
+def _compute_where_positive(compute: Callable[[float], float], values: list[float]) -> ndarray:
     return np.array([compute(value) if value > 0.0 else 0.0 for value in values])
 
 
@@ -88,7 +89,6 @@ def slopes(f, values):
 """,
             mistakes=[
                 Mistake(
-                    raise_error,
                     named="y is a plain number",
                     where=r"(?s)\b(\w+) = np\.mean\(.*gradient\(\1\b|gradient\(np\.mean",
                     error="_id",

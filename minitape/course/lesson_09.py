@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .exercise import Answer, Exercise, Mistake, complete_exercises, raise_error
+from .exercise import Answer, Exercise, Mistake, complete_exercises
 from .unknown_functions import Polynomial, UnknownFunction, compile_unknown_function
 
 F = Polynomial(0, 0, 1)
@@ -63,7 +63,7 @@ EXERCISES = complete_exercises(
             "09.2",
             expect=lambda f, start, points: sum(x * f.derivative(start * x) for x in points),
             cases=[(F, 3.0, [1.0, 2.0]), (G, 0.5, [2.0, -1.0, 3.0])],
-            mistakes=[Mistake(raise_error, named="plus equals", error=r"\+= value")],
+            mistakes=[Mistake(named="plus equals", error=r"\+= value")],
             start="""
 def slope_of_total(f, start, points):
     w = tf.Variable(start)
@@ -96,7 +96,7 @@ def fit(loss_of, steps):
             momentum = momentum / 2.0
     return best
 """,
-            mistakes=[Mistake(raise_error, named="rebound w", where=r"(?m)^ *w = (?!tf\.Variable)", error="TypeError")],
+            mistakes=[Mistake(named="rebound w", where=r"(?m)^ *w = (?!tf\.Variable)", error="TypeError")],
         ),
         Exercise("09.6", expect=_descend, cases=[(VALLEY, 3), (VALLEY, 6), (TWISTED, 4)], of_wrong=_find_memory_hint),
     ),

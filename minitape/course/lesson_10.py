@@ -7,7 +7,7 @@ from ..common.syntax import list_nodes
 from ..engine.types import Function
 from .attempt import find_function_source
 from .call_log import ObservedRuns
-from .exercise import Exercise, Mistake, complete_exercises, raise_error
+from .exercise import Exercise, Mistake, complete_exercises
 from .unknown_functions import Polynomial, TracedNumber
 
 F = TracedNumber(0, 0, 1)
@@ -128,7 +128,7 @@ def two_slopes(f, value):
                         ),
                     }.items()
                 ),
-                Mistake(raise_error, named="f called outside a trace", error="traced function"),
+                Mistake(named="f called outside a trace", error="traced function"),
             ],
         ),
         Exercise("10.3", expect={"A": 1, "B": 2, "C": 3, "D": 1}),
@@ -139,12 +139,11 @@ def two_slopes(f, value):
             also=_find_unrolled_loop_hint,
             mistakes=[
                 Mistake(
-                    raise_error,
                     named="tensor in range",
                     where=r"(?m)^ *for .*(in (range\((int\()?)?times\b|\.numpy\()",
                     error="Python asked for|iterate over|as an integer",
                 ),
-                Mistake(raise_error, named="two kinds of numbers", error="was expected to be a"),
+                Mistake(named="two kinds of numbers", error="was expected to be a"),
             ],
         ),
         Exercise("10.5", expect={"A": 1, "B": 2, "C": 3, "D": 2}),

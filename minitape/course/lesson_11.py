@@ -6,7 +6,7 @@ import numpy as np
 
 from ..engine.tensor.conversion import convert_to_tensor
 from .call_log import ObservedRuns
-from .exercise import Answer, Exercise, Mistake, Program, complete_exercises, raise_error
+from .exercise import Answer, Exercise, Mistake, Program, complete_exercises
 from .unknown_functions import Polynomial
 
 F = Polynomial(0, 0, 1)
@@ -16,9 +16,9 @@ FALLING = Polynomial(0, 10, -0.5)
 CASES = [(F, REST, 3.0, 10.0), (F, FALLING, 3.0, 4.0), (G, F, -1.0, 0.5), (F, G, 0.5, 1.0), (F, G, 0.5, 5.0)]
 RULES = "custom_gradient", "function"  # A tf.function may contain the rule.
 RULE_MISTAKES = [
-    Mistake(raise_error, named="grad called", where=r", *grad\(", error="not callable"),
-    Mistake(raise_error, named="no rule returned", where=r"(?m)return tf\.(identity|sign)\(x\)$", error="iterate over"),
-    Mistake(raise_error, named="no decorator", where=r"(?s)\A(?!.*custom_gradient).*, grad\b", error="tensor|tape"),
+    Mistake(named="grad called", where=r", *grad\(", error="not callable"),
+    Mistake(named="no rule returned", where=r"(?m)return tf\.(identity|sign)\(x\)$", error="iterate over"),
+    Mistake(named="no decorator", where=r"(?s)\A(?!.*custom_gradient).*, grad\b", error="tensor|tape"),
 ]
 
 
@@ -95,7 +95,7 @@ EXERCISES = complete_exercises(
             expect=_compute_straight_through_slope,
             cases=[(F, 0.5), (REST, 1.25), (F, -0.25), (F, -1.5), (REST, 0.95), (F, 1.05), (REST, 3.0)],
             also=_find_batch_failure_hint,
-            mistakes=[*RULE_MISTAKES, Mistake(raise_error, named="no third value", error="both x and y")],
+            mistakes=[*RULE_MISTAKES, Mistake(named="no third value", error="both x and y")],
         ),
     ),
 )

@@ -1,8 +1,9 @@
 """The answers of lesson 12, in which learners build a tape."""
 
 import numpy as np
+from numpy import ndarray
 
-from .exercise import Case, Exercise, Mistake, Program, complete_exercises, raise_error
+from .exercise import Case, Exercise, Mistake, Program, complete_exercises
 from .own_tape import BACKWARD_TRIALS, MORE_OPERATOR_TRIALS, OPERATOR_TRIALS, ROW_TRIALS
 
 RULES_TO_MEASURE = """
@@ -55,12 +56,12 @@ MISFIT_PRODUCTS = {  # Products whose shapes do not fit, with the patterns of th
 _random = np.random.default_rng(12)
 
 
-def _build_random_array(*shape: int) -> np.ndarray:
+def _build_random_array(*shape: int) -> ndarray:
     """Build an array of some numbers with two digits."""
     return _random.normal(0.0, 2.0, shape).round(1)
 
 
-def _build_counting_array(*shape: int) -> np.ndarray:
+def _build_counting_array(*shape: int) -> ndarray:
     """Build an array of 1, 2, 3 and so on, as a case that a person can compute by hand."""
     return np.arange(1.0, 1.0 + np.prod(shape)).reshape(shape)
 
@@ -102,11 +103,7 @@ EXERCISES = complete_exercises(
                 for names, formula, rule, inputs, _ in ROWS_OF_RULES
             ],
             order=0,
-            mistakes=[
-                Mistake(
-                    raise_error, named="rule without the value", where=r"rule\([\w.]+, *\*", error="missing 1 required"
-                )
-            ],
+            mistakes=[Mistake(named="rule without the value", where=r"rule\([\w.]+, *\*", error="missing 1 required")],
         ),
         Exercise(
             "12.7",
@@ -119,13 +116,12 @@ EXERCISES = complete_exercises(
             cases=_build_array_cases(counting="23 23 24 43", random="43 43 45 53"),
             mistakes=[
                 Mistake(
-                    raise_error,
                     named="star for a matrix product",
                     where=r"g *\* *w|w *\* *g|x *\* *g|g *\* *x|T *\* ",
                     error="broadcast",
                 ),
                 *(
-                    Mistake(raise_error, named=name, where=pattern, error="matmul|align")
+                    Mistake(named=name, where=pattern, error="matmul|align")
                     for name, pattern in MISFIT_PRODUCTS.items()
                 ),
             ],

@@ -6,16 +6,18 @@ The right answer for a bed depends on the patient who lies in it.
 import re
 from collections.abc import Callable, Iterable
 from functools import partial
+from itertools import starmap
 from numbers import Real
 
 import numpy as np
+from numpy import ndarray
 
 from ..common.translation import join_sentences, say
 from ..engine.types import Names
 from .broken_networks import PATIENTS, Patient, PatientCase, find_current_ward, select_patients_for_beds
 from .call_log import ObservedRuns
 from .course_texts import read_lesson
-from .exercise import Answer, Exercise, Mistake, Program, complete_exercises, raise_error, say_from_lesson
+from .exercise import Answer, Exercise, Mistake, Program, complete_exercises, say_from_lesson
 
 LESSON = "13"
 DISEASES = ("flat", "cut", "broadcast", "sign", "order", "saturated", "late", "rate")
@@ -183,7 +185,7 @@ def _require_and_count_cured_beds(beds: Answer) -> str:
     return _say_from_this_lesson("patients who are well", n=len(beds))
 
 
-def _learn(numbers: np.ndarray, labels: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+def _learn(numbers: ndarray, labels: ndarray) -> Callable[[ndarray], ndarray]:
     """Train a small network by gradient descent, and return the function that computes its scores.
 
     The scores are small, so that only 0 divides them.
@@ -198,7 +200,7 @@ def _learn(numbers: np.ndarray, labels: np.ndarray) -> Callable[[np.ndarray], np
         gradient = (1.0 / (1.0 + np.exp(-hidden @ w2)) - labels) / len(labels)
         w1, w2 = w1 - numbers.T @ (np.outer(gradient, w2) * (1.0 - hidden**2)), w2 - hidden.T @ gradient
 
-    def compute_scores(birds: np.ndarray) -> np.ndarray:
+    def compute_scores(birds: ndarray) -> ndarray:
         scores = np.tanh(birds @ w1) @ w2 / 400.0
         _tables[len(birds)] = numbers, np.asarray(birds), scores
         return scores
@@ -207,12 +209,12 @@ def _learn(numbers: np.ndarray, labels: np.ndarray) -> Callable[[np.ndarray], np
 
 
 _learn.__name__ = "learn"
-_tables: dict[int, tuple[np.ndarray, ...]] = {}
+_tables: dict[int, tuple[ndarray, ...]] = {}
 """What the network last learned from, what it was asked about and its scores, for each number of birds."""
 _random = np.random.default_rng(13)
 
 
-def _build_birds(signs: np.ndarray) -> np.ndarray:
+def _build_birds(signs: ndarray) -> ndarray:
     """Build birds with two measures. The first alone decides: it is far above 0 or far below, as the signs say.
 
     In one case, the two are swapped, so a program must hear both columns.
@@ -231,7 +233,7 @@ EACH_BIRD = r"(mean|std|var|ptp|min|max|sum|norm)\([^()]*axis *= *-?1"
 def _build_table_mistake(name: str, is_made: Program, where: str = r"learn\(") -> Mistake:
     """Build a mistake that shows in what the network learned from and was asked about, or in the program's text."""
 
-    def find_answers(learn: Program, seen: np.ndarray, labels: np.ndarray, birds: np.ndarray) -> np.ndarray | None:
+    def find_answers(learn: Program, seen: ndarray, labels: ndarray, birds: ndarray) -> ndarray | None:
         numbers, asked, scores = _tables[len(birds)]
         return scores > 0.0 if is_made(seen, numbers, birds, asked) else None
 
@@ -279,8 +281,8 @@ STANDARDIZE = Exercise(
             "column hardly heard",
             lambda seen, numbers, birds, asked: np.min(np.ptp(numbers, axis=0)) < 0.1 * np.max(np.ptp(numbers, axis=0)),
         ),
-        Mistake(raise_error, named="one number for each bird", where=EACH_BIRD, error="broadcast"),
-        Mistake(raise_error, named="other labels", error="^ValueError.*(labels|标签)"),
+        Mistake(named="one number for each bird", where=EACH_BIRD, error="broadcast"),
+        Mistake(named="other labels", error="^ValueError.*(labels|标签)"),
     ],
     also=_find_uneven_change_hint,
     start="""
@@ -301,7 +303,7 @@ def _build_exercises(patient_names: Names) -> tuple[Exercise, ...]:
         of_wrong=lambda beds: _say_from_this_lesson("beds missing" if isinstance(beds, Iterable) else "number of beds"),
     )
     numbers, cure, standardize = complete_exercises(LESSON, (NUMBERS, cure, STANDARDIZE))
-    return numbers, *(_build_bed_exercise(bed, name) for bed, name in enumerate(patient_names, 1)), cure, standardize
+    return numbers, *starmap(_build_bed_exercise, enumerate(patient_names, 1)), cure, standardize
 
 
 def __getattr__(name: str) -> tuple[Exercise, ...]:

@@ -3,6 +3,7 @@
 from operator import eq
 
 import numpy as np
+from numpy import ndarray
 
 from .answer_comparison import sort_distinct_parts
 from .digits import (
@@ -11,7 +12,7 @@ from .digits import (
     load_trained_network,
     read_digits,
 )
-from .exercise import Answer, Exercise, Mistake, complete_exercises, raise_error, say_from_lesson
+from .exercise import Answer, Exercise, Mistake, complete_exercises, say_from_lesson
 from .own_tape import MOVED_TAPE_TRIALS
 from .unknown_functions import Polynomial
 
@@ -29,9 +30,7 @@ CASES = [
 ]
 
 
-def _compute_loss_gradient(
-    bend: Polynomial, w1: np.ndarray, w2: np.ndarray, x: np.ndarray, t: np.ndarray
-) -> np.ndarray:
+def _compute_loss_gradient(bend: Polynomial, w1: ndarray, w2: ndarray, x: ndarray, t: ndarray) -> ndarray:
     """Compute the derivative of the loss with respect to w1 by hand."""
     hidden = bend._compute(x @ w1)
     bends = np.vectorize(bend.derivative)(x @ w1)
@@ -73,9 +72,7 @@ NO_BETTER_THAN_GUESSING = 20
 WORSE_THAN_GUESSING = 3
 
 
-def _compute_rule_of_cross_entropy(
-    g: float, z: float, scores: np.ndarray, wanted: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def _compute_rule_of_cross_entropy(g: float, z: float, scores: ndarray, wanted: ndarray) -> tuple[ndarray, ndarray]:
     """Compute the shares for the scores and for the right answers."""
     powers = np.exp(scores - scores.max(axis=1, keepdims=True))
     return g * (powers / powers.sum(axis=1, keepdims=True) - wanted) / len(scores), 0.0 * wanted
@@ -143,12 +140,11 @@ EXERCISES = complete_exercises(
             cases=CASES,
             mistakes=[
                 Mistake(
-                    raise_error,
                     named="no variable",
                     where=r"(?s)\A(?!.*tf\.Variable\(w1\)).*x @ w1",
                     error="values that a tape can follow",
                 ),
-                Mistake(raise_error, named="question about w2", where=r"gradient\(.*\bw2\b", error="'_id'"),
+                Mistake(named="question about w2", where=r"gradient\(.*\bw2\b", error="'_id'"),
             ],
             start="""
 def slope(bend, w1, w2, x, t):

@@ -8,7 +8,7 @@ import numpy as np
 from ..common.syntax import list_nodes
 from .attempt import find_function_source
 from .call_log import ObservedRuns
-from .exercise import Answer, Exercise, Mistake, NamedValues, Program, complete_exercises, raise_error, say_from_lesson
+from .exercise import Answer, Exercise, Mistake, NamedValues, Program, complete_exercises, say_from_lesson
 
 
 def _compute_heights(xs: Sequence[float], ys: Sequence[float]) -> np.ndarray:
@@ -67,8 +67,8 @@ EXERCISES = complete_exercises(
             cases=[([[1.0, 2.0], [3.0, 4.0]],), ([[5.0, 1.0, 2.0], [3.0, 6.0, 4.0], [7.0, 8.0, 9.0]],)],
             also=_find_missing_update_hint,
             mistakes=[
-                Mistake(raise_error, named="places before the tensor", where=r"update\(.*, *(x|table) *,"),
-                *(Mistake(raise_error, named=name, error=pattern) for name, pattern in WRONG_UPDATES.items()),
+                Mistake(named="places before the tensor", where=r"update\(.*, *(x|table) *,"),
+                *(Mistake(named=name, error=pattern) for name, pattern in WRONG_UPDATES.items()),
             ],
         ),
         Exercise("appendix.4", expect=[5.0, 0.0, 0.0, 0.0, 1.0]),
@@ -84,7 +84,7 @@ EXERCISES = complete_exercises(
             expect=_compute_heights,
             cases=[([1.0, 2.0, 3.0], [0.0, 1.0]), ([0.5, 1.0, 1.5], [1.0, -2.0])],
             also=_find_loop_hint,
-            mistakes=[Mistake(raise_error, named="row for a column", error="shapes")],
+            mistakes=[Mistake(named="row for a column", error="shapes")],
         ),
         Exercise("appendix.9", expect={"A": 12.0, "B": -10.0, "C": [0.0, 2.0], "D": 8.0}),
         Exercise("appendix.10", expect={"A": True, "B": True, "C": False, "D": False}),

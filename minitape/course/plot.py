@@ -13,6 +13,7 @@ from html import escape
 from pathlib import Path
 
 import numpy as np
+from numpy import ndarray
 
 from ..common.atomic_write import write_file
 from ..common.translation import say
@@ -146,14 +147,14 @@ class Plot:
         rgb_colors = np.array([[*bytes.fromhex(COLORS[colour][1:])] for colour in colours])
         return self._paint_cells(rgb_colors[(self._sample_function_at_cells(function) > 0).astype(int)], "0.22")
 
-    def _sample_function_at_cells(self, function: Program) -> np.ndarray:
+    def _sample_function_at_cells(self, function: Program) -> ndarray:
         """Compute the values of a function in the middle of each cell of the picture, from bottom to top."""
         x_fractions, y_fractions = ((np.arange(count) + 0.5) / count for count in CELLS)
         xs = self.x[0] + (self.x[1] - self.x[0]) * x_fractions
         ys = self.y[0] + (self.y[1] - self.y[0]) * y_fractions
         return np.asarray(to_numpy_value(function(*np.meshgrid(xs, ys))), np.float64)
 
-    def _paint_cells(self, colours: np.ndarray, opacity: str = "1") -> Plot:
+    def _paint_cells(self, colours: ndarray, opacity: str = "1") -> Plot:
         """Draw the cells of the picture in their colors as a bitmap, whose rows run upward."""
         width = self.size[0] - LEFT - RIGHT
         height = self.size[1] - TOP - BOTTOM
@@ -214,7 +215,7 @@ class Plot:
             self._legend.append(f'<tspan fill="{COLORS[colour]}">\u2003{symbol} {escape(name)}</tspan>')
         return self
 
-    def _to_pixels(self, xs: Answer, ys: Answer) -> np.ndarray:
+    def _to_pixels(self, xs: Answer, ys: Answer) -> ndarray:
         """Compute the positions of points in the picture. Positions far outside are limited, for drawing programs."""
         x, y = (np.ravel(np.asarray(to_numpy_value(values), np.float64)) for values in (xs, ys))
         width, height = self.size
@@ -223,7 +224,7 @@ class Plot:
         return np.clip(np.nan_to_num(np.stack([x_pixels, y_pixels], axis=1)), -2000, 4000)
 
 
-def build_bitmap_address(colours: np.ndarray) -> str:
+def build_bitmap_address(colours: ndarray) -> str:
     """Encode a bitmap as the data URL of an image.
 
     Args:

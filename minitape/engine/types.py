@@ -11,6 +11,7 @@ from types import EllipsisType
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, SupportsIndex, TypeAlias, TypeVar
 
 import numpy as np
+from numpy import ndarray
 
 if TYPE_CHECKING:
     from .record.provenance import Origin
@@ -128,7 +129,7 @@ class GradientSource(Protocol):
     def shape(self) -> TensorShape:
         """The shape of the value."""
 
-    def numpy(self) -> np.ndarray:
+    def numpy(self) -> ndarray:
         """Return the value as an array, or as a NumPy scalar, which has the same methods."""
 
 
@@ -256,7 +257,7 @@ if TYPE_CHECKING:
         def shape(self) -> TensorShape:
             """The shape of the value."""
 
-        def numpy(self) -> np.ndarray:
+        def numpy(self) -> ndarray:
             """Return the value as an array, or as a NumPy scalar, which has the same methods."""
 
         def _binary(self, other: Value, /) -> Tensor: ...
@@ -319,7 +320,7 @@ if TYPE_CHECKING:
 
         def _numpy(self) -> Array: ...
         def _format_value(self, formatter: Callable[[Array], str] = ...) -> str: ...
-        def __array__(self, dtype: NumPyType | None = None, copy: bool | None = None) -> np.ndarray:
+        def __array__(self, dtype: NumPyType | None = None, copy: bool | None = None) -> ndarray:
             """Return the value as a NumPy array."""
 
         def ref(self) -> Reference:

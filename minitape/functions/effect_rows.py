@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, nullcontext
 from functools import partial
+from itertools import starmap
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
@@ -475,7 +476,7 @@ def write_py_function_row(
         if not isinstance(results, (list, tuple)):
             # A single result is not converted, because its dtype must be the declared dtype.
             return [convert_to_tensor(np.asarray(results))]
-        return [convert_to_tensor(result, dtype) for result, dtype in zip(results, dtypes, strict=True)]
+        return list(starmap(convert_to_tensor, zip(results, dtypes, strict=True)))
 
     def run_function(arrays: Sequence, with_saved: bool) -> list:
         tensors = [*map(wrap_array, arrays)]

@@ -5,6 +5,7 @@ from itertools import product
 from operator import itemgetter
 
 import numpy as np
+from numpy import ndarray
 
 from .edge_labels import Box
 
@@ -26,7 +27,7 @@ SIDES = {
 }
 
 
-def choose_assignment_curve(start: Box, end: Box, node_boxes: Sequence[Box], bottom: float) -> tuple[str, np.ndarray]:
+def choose_assignment_curve(start: Box, end: Box, node_boxes: Sequence[Box], bottom: float) -> tuple[str, ndarray]:
     """Return the curve between two nodes that other nodes hide least, or the shortest one if there are several.
 
     Args:
@@ -55,7 +56,7 @@ def choose_assignment_curve(start: Box, end: Box, node_boxes: Sequence[Box], bot
     return min(candidates, key=itemgetter(0))[1:]
 
 
-def _compute_curve_points(start: Box, end: Box, start_side: str, end_side: str) -> np.ndarray:
+def _compute_curve_points(start: Box, end: Box, start_side: str, end_side: str) -> ndarray:
     """Return the start, the two control points and the end of a cubic Bézier curve, as an array of shape (4, 2)."""
     corners = np.array([start, end])
     shares, directions = np.array([SIDES[start_side], SIDES[end_side]]).swapaxes(0, 1)

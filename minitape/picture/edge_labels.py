@@ -8,6 +8,7 @@ from itertools import pairwise, product
 from typing import NamedTuple
 
 import numpy as np
+from numpy import ndarray
 
 from .truncation import measure_width
 
@@ -51,12 +52,12 @@ class EdgeLabel(NamedTuple):
     text: str
     color: str
     style: str
-    shifts: np.ndarray = SHIFTS
+    shifts: ndarray = SHIFTS
     height: float = PLATE_HEIGHT
     min_length: float = 0.0
 
 
-def sample_curve(points: Sequence[Point]) -> np.ndarray:
+def sample_curve(points: Sequence[Point]) -> ndarray:
     """Return points on the curve that ``build_edge_path`` draws, as an array of shape (number, 2).
 
     Args:
@@ -130,7 +131,7 @@ def place_edge_labels(
     return centers
 
 
-def _sum_common_areas(boxes: np.ndarray, others: np.ndarray) -> np.ndarray:
+def _sum_common_areas(boxes: ndarray, others: ndarray) -> ndarray:
     """Return for each box the area that it shares with the other boxes."""
     starts, ends = boxes.T.copy().reshape(2, 2, -1, 1)
     other_starts, other_ends = others.T.copy().reshape(2, 2, 1, -1)

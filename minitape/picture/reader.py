@@ -4,6 +4,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Hashable
 from dataclasses import dataclass
+from itertools import starmap
 from types import CodeType
 from typing import TypeAlias
 
@@ -520,7 +521,7 @@ class TapeReader(Reader):
 
     def list_tape_fields(self) -> list[TapeFields]:
         """Return the ``TapeFields`` of each tape of the recording."""
-        return [self._build_tape_fields(number, tape) for number, tape in enumerate(self.tapes or [self.tape])]
+        return list(starmap(self._build_tape_fields, enumerate(self.tapes or [self.tape])))
 
     def _build_tape_fields(self, number: int, tape: _AnyTape) -> TapeFields:
         spans = [list(span) for span in tape.spans]

@@ -11,6 +11,7 @@ import threading
 from typing import NamedTuple
 
 import numpy as np
+from numpy import float32, float64, ndarray
 
 from ..engine.types import Array, NumberPair, Sizes
 from .snapshot_types import OptionalValue, PackedValue, Plain, ValueFields
@@ -67,9 +68,9 @@ def pack_value(value: Array) -> PackedValue:
     >>> pack_value(np.float32(0.1)), pack_value(np.float64(0.1)), pack_value(np.array([1, 2]))
     ('~0.1', '0.1', {'text': '[1 2]', 'data': [1, 2]})
     """
-    if type(value) is np.float32:
+    if type(value) is float32:
         return "~" + str(value)
-    return str(value) if type(value) is np.float64 else to_value_fields(value)
+    return str(value) if type(value) is float64 else to_value_fields(value)
 
 
 def unpack_value(packed: PackedValue) -> OptionalValue:
@@ -84,16 +85,16 @@ def unpack_value(packed: PackedValue) -> OptionalValue:
     if not isinstance(packed, str):
         return packed
     text = packed.removeprefix("~")
-    return {"text": text, "data": _to_short_json_data(float(text if packed is text else np.float32(text)))}
+    return {"text": text, "data": _to_short_json_data(float(text if packed is text else float32(text)))}
 
 
-def _to_json_list(array: np.ndarray) -> Plain:
+def _to_json_list(array: ndarray) -> Plain:
     """Return the elements of an array as JSON types, in nested lists."""
     elements = array.tolist()
     return elements if _is_finite(array) else _to_short_json_data(elements)
 
 
-def _is_finite(array: np.ndarray) -> bool:
+def _is_finite(array: ndarray) -> bool:
     """Return whether the elements of an array are real numbers, without NaN and infinity."""
     return array.dtype.kind in "biuf" and bool(np.isfinite(array).all())
 
@@ -123,13 +124,13 @@ class ArraySummary(NamedTuple):
         facts: Whether all elements are zero, and whether all are finite.
     """
 
-    edges: np.ndarray | None
-    thumb: tuple[np.ndarray, float]
+    edges: ndarray | None
+    thumb: tuple[ndarray, float]
     stats: dict[str, float]
     facts: tuple[bool, bool]
 
     @classmethod
-    def summarize_array(cls, array: np.ndarray) -> ArraySummary:
+    def summarize_array(cls, array: ndarray) -> ArraySummary:
         """Return the summary of an array.
 
         Args:
@@ -144,7 +145,7 @@ class ArraySummary(NamedTuple):
             if length > 5:
                 edges = edges.take([0, 1, 2, length - 2, length - 1], axis)
         if array.dtype.kind == "V" or array.dtype.itemsize < 4:
-            array = array.astype(np.float32)
+            array = array.astype(float32)
         thumb = _shrink_to_thumbnail(array)
         count = array.size
         nans = 0
@@ -159,7 +160,7 @@ class ArraySummary(NamedTuple):
             high = float(array.max())
         flat = array.reshape(-1)
         if array.dtype.kind != "f":
-            flat = flat.astype(np.float64)
+            flat = flat.astype(float64)
         with np.errstate(all="ignore"):
             mean = float(flat.sum()) / flat.size
             variance = float(np.dot(flat, flat)) / flat.size - mean * mean
@@ -168,7 +169,7 @@ class ArraySummary(NamedTuple):
         else:
             # The difference has lost most of its digits, or the squares overflow. Scale by the largest element instead.
             unit = max(-low, high) or 1.0
-            flat = flat.astype(np.float64) / unit
+            flat = flat.astype(float64) / unit
             mean = float(flat.mean()) * unit
             std = float(flat.std()) * unit
         facts = zeros == count, array.size == count and bool(np.isfinite(low))
@@ -189,7 +190,7 @@ class ArraySummary(NamedTuple):
         }
 
 
-def _shrink_to_thumbnail(array: np.ndarray) -> tuple[np.ndarray, float]:
+def _shrink_to_thumbnail(array: ndarray) -> tuple[ndarray, float]:
     """Return a thumbnail as a two-dimensional array, and the width of a cell relative to its height.
 
     A vector becomes a single line. If an array has more axes, its last axis runs along the lines and all others are
@@ -201,7 +202,7 @@ def _shrink_to_thumbnail(array: np.ndarray) -> tuple[np.ndarray, float]:
     """
     lines = array.reshape(-1, array.shape[-1])
     row_step, column_step = compute_thumbnail_steps(array.shape)
-    return lines[::row_step, ::column_step].astype(np.float64), column_step / row_step
+    return lines[::row_step, ::column_step].astype(float64), column_step / row_step
 
 
 def compute_thumbnail_steps(shape: Sizes) -> NumberPair:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import starmap
 from typing import Any, NamedTuple
 from weakref import ref
 
@@ -51,9 +52,7 @@ class ValueOrigin(NamedTuple):
     @property
     def inputs(self) -> tuple[ValueRef, ...]:
         """The values that the value was computed from."""
-        return tuple(
-            _build_value_ref(*pair) for pair in zip(self.packed_inputs[::2], self.packed_inputs[1::2], strict=True)
-        )
+        return tuple(starmap(_build_value_ref, zip(self.packed_inputs[::2], self.packed_inputs[1::2], strict=True)))
 
 
 def to_value_origin(origin: Origin) -> ValueOrigin | None:

@@ -1,6 +1,7 @@
 """Summarize recorded values: their elements, and whether all of them are zero or finite."""
 
 import numpy as np
+from numpy import ndarray
 
 from ..engine.types import Adjoint
 
@@ -26,7 +27,7 @@ class ValueSummary:
         self.content = content
         self._facts: tuple[bool, bool] | None = None
 
-    def to_array(self) -> np.ndarray | None:
+    def to_array(self) -> ndarray | None:
         """Return the elements as one array, or None if the value no longer exists or consists of several arrays."""
         return None if isinstance(self.content, (tuple, list, type(None))) else np.asarray(self.content)
 
@@ -52,7 +53,7 @@ class ValueSummary:
 
 
 @IGNORE_INVALID
-def compute_is_all_zero_and_all_finite(array: np.ndarray | None) -> tuple[bool, bool]:
+def compute_is_all_zero_and_all_finite(array: ndarray | None) -> tuple[bool, bool]:
     """Return whether all elements of an array are zero, and whether all are finite.
 
     Args:
@@ -72,7 +73,7 @@ def compute_is_all_zero_and_all_finite(array: np.ndarray | None) -> tuple[bool, 
 
 
 @IGNORE_INVALID
-def to_float_array(value: ValueSummary | None) -> np.ndarray | None:
+def to_float_array(value: ValueSummary | None) -> ndarray | None:
     """Return the elements of a value as float64.
 
     Args:

@@ -13,10 +13,11 @@ import math
 import sys
 import threading
 from collections.abc import Callable
-from itertools import pairwise
+from itertools import pairwise, starmap
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 
 from ..engine.table.generated_code import OPERATORS, compile_expression, find_names_in_expression, parse_expression
 from ..engine.types import Adjoint, Array, NumPyType, Object, Sizes
@@ -27,10 +28,10 @@ BLOCK_SIZE = 32_768
 POOL_BYTES = 2**28  # The pool keeps at most this much memory.
 
 _lock = threading.Lock()
-_pool: list[np.ndarray] = []
+_pool: list[ndarray] = []
 
 
-def _count_references_of_first(pool: list[np.ndarray]) -> int:
+def _count_references_of_first(pool: list[ndarray]) -> int:
     """Return the reference count of a buffer that only the pool refers to."""
     for memory in pool:
         return sys.getrefcount(memory)
@@ -45,7 +46,7 @@ _COUNTS_VARIABLES = sys.version_info < (3, 14)  # From 3.14 on, Python does not 
 _SWEEP_REFERENCES = 6
 
 
-def create_uninitialized_array(shape: Sizes, dtype: NumPyType | np.dtype) -> np.ndarray:
+def create_uninitialized_array(shape: Sizes, dtype: NumPyType | np.dtype) -> ndarray:
     """Return an uninitialized array. If the pool has a free buffer of this size, the array uses it.
 
     Args:
@@ -84,7 +85,7 @@ def get_array_if_overwritable(array: Array) -> Array:
     return array if sys.getrefcount(memory) <= _FREE_REFERENCES + 1 else None
 
 
-def add_share_to_large_adjoint(total: np.ndarray, share: Adjoint) -> np.ndarray:
+def add_share_to_large_adjoint(total: ndarray, share: Adjoint) -> ndarray:
     """Add a share to a large adjoint, using memory from the pool.
 
     Args:
@@ -112,7 +113,7 @@ def list_block_slices(element_count: int, block_size: int = BLOCK_SIZE) -> list[
     """
     block_count = -(-element_count // block_size)
     ends = [element_count * k // block_count for k in range(block_count + 1)]
-    return [slice(start, end) for start, end in pairwise(ends)]
+    return list(starmap(slice, pairwise(ends)))
 
 
 def compile_formula_for_large_arrays(text: str, names: str, plain: Callable) -> Callable:
@@ -135,7 +136,7 @@ def compile_formula_for_large_arrays(text: str, names: str, plain: Callable) -> 
     def run_in_blocks(*values: Array, over: Array = None, **attrs: Object) -> Array:
         out = get_array_if_overwritable(over)
         read_values = [value if name in read_names else None for value, name in zip(values, names, strict=False)]
-        arrays = [v for v in read_values if type(v) is np.ndarray and any(v.strides)]
+        arrays = [v for v in read_values if type(v) is ndarray and any(v.strides)]
         if not _can_split_into_blocks(arrays, read_values):
             return plain(*values, **attrs)
         first_array = arrays[0]
@@ -145,7 +146,7 @@ def compile_formula_for_large_arrays(text: str, names: str, plain: Callable) -> 
         flat_out = out.reshape(-1)
         write_into, steps = _build_in_place_function(text, names)
         for block in list_block_slices(out.size, BLOCK_SIZE if steps > 1 else out.size):
-            block_values = [v[block] if type(v) is np.ndarray else v for v in flat_values]
+            block_values = [v[block] if type(v) is ndarray else v for v in flat_values]
             if write_into is None:
                 flat_out[block] = plain(*block_values, **attrs)
             else:
@@ -155,7 +156,7 @@ def compile_formula_for_large_arrays(text: str, names: str, plain: Callable) -> 
     return run_in_blocks
 
 
-def _can_split_into_blocks(arrays: list[np.ndarray], read_values: list[Any]) -> bool:
+def _can_split_into_blocks(arrays: list[ndarray], read_values: list[Any]) -> bool:
     """Return whether a formula reads large arrays that can be split.
 
     All arrays must be large, contiguous and of the same shape, and all values must share a float dtype.
@@ -185,7 +186,7 @@ def _flatten_or_read_once(value: Array) -> Array:
         A large array with a single axis. A broadcast array whose strides are all 0 is reduced to its single distinct
         element. All other values are returned unchanged.
     """
-    if type(value) is not np.ndarray:
+    if type(value) is not ndarray:
         return value
     return value.reshape(-1) if any(value.strides) else value.flat[0]
 
@@ -224,5 +225,5 @@ def _build_in_place_function(text: str, names: str) -> tuple[Callable | None, in
     return in_place_function, 1 + sum(not isinstance(operand, (ast.Name, ast.Constant)) for operand in operands)
 
 
-def _compute_power(x: Array, y: Array, out: np.ndarray) -> Array:
-    return np.multiply(x, x, out=out) if type(y) is not np.ndarray and y == 2 else np.power(x, y, out=out)
+def _compute_power(x: Array, y: Array, out: ndarray) -> Array:
+    return np.multiply(x, x, out=out) if type(y) is not ndarray and y == 2 else np.power(x, y, out=out)

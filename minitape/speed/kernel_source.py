@@ -6,6 +6,7 @@ A kernel is a loop that propagates adjoints backward over scalar rows. The table
 
 import ast
 import copy
+from ast import AST
 from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
@@ -99,10 +100,10 @@ def format_module_header(float_name: str) -> str:
 
 
 @cache
-def _parse_kernel_functions() -> dict[str, tuple[list[str], ast.AST]]:
+def _parse_kernel_functions() -> dict[str, tuple[list[str], AST]]:
     """Return the parameters and the expression of each function that formulas may call, keyed by name."""
     texts = {f"{name}(x)": f"T({function}(np.float64(x)))" for name, function in _MATH.items()} | _OTHER
-    functions: dict[str, tuple[list[str], ast.AST]] = {}
+    functions: dict[str, tuple[list[str], AST]] = {}
     for head, text in texts.items():
         call: Any = parse_expression(head)
         functions[call.func.id] = [argument.id for argument in call.args], parse_expression(text)
@@ -112,11 +113,11 @@ def _parse_kernel_functions() -> dict[str, tuple[list[str], ast.AST]]:
 class _KernelTransformer(ast.NodeTransformer):
     """A transformer that converts numbers to the sweep's type T and inlines function calls."""
 
-    def visit_Constant(self, node: ast.Constant) -> ast.AST:
+    def visit_Constant(self, node: ast.Constant) -> AST:
         """Convert a number to the type T."""
         return parse_expression(f"T({node.value!r})")
 
-    def visit_Call(self, node: ast.Call) -> ast.AST:
+    def visit_Call(self, node: ast.Call) -> AST:
         """Inline a call: replace it with the expression that the called function returns.
 
         Raises:

@@ -9,6 +9,7 @@ the same formulas in the same order, so the results are identical.
 from typing import NamedTuple
 
 import numpy as np
+from numpy import ndarray
 
 from ..engine.table.generated_code import replace_operands
 from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
@@ -35,7 +36,7 @@ class Stretch(NamedTuple):
     turns: int
 
 
-def compile_repeated_rows(rows: np.ndarray, leaf_count: int, float_type: NumPyType) -> Function | None:
+def compile_repeated_rows(rows: ndarray, leaf_count: int, float_type: NumPyType) -> Function | None:
     """Compile a function that computes scalar rows if their operations repeat often enough.
 
     Args:
@@ -59,7 +60,7 @@ def compile_repeated_rows(rows: np.ndarray, leaf_count: int, float_type: NumPyTy
     return compile_fused_function(f"def fused(v):\n{''.join(lines)}", float_type, [(len(rows),)])
 
 
-def _split_into_loops_and_single_rows(rows: np.ndarray, first_row: int) -> list[Stretch] | None:
+def _split_into_loops_and_single_rows(rows: ndarray, first_row: int) -> list[Stretch] | None:
     """Split the rows from ``first_row`` on into loops and single rows. Return None if too many operations remain."""
     repeats = _RepeatFinder(rows)
     stretches = []
@@ -87,7 +88,7 @@ class _RepeatFinder:
             previous iteration.
     """
 
-    def __init__(self, rows: np.ndarray):
+    def __init__(self, rows: ndarray):
         """Find for each period the rows at which the repetition breaks."""
         self.row_count = len(rows)
         self.operation_breaks = []
@@ -109,11 +110,11 @@ class _RepeatFinder:
         return Stretch(first_row, period, int(end - first_row) // period)
 
 
-def _write_row_source(rows: np.ndarray, row: int) -> str:
+def _write_row_source(rows: ndarray, row: int) -> str:
     return f"v[{row}] = {_format_row_formula(rows[row, 0], [f'v[{input_row}]' for input_row in rows[row, 1:3]])}"
 
 
-def _write_loop_source(rows: np.ndarray, stretch: Stretch) -> list[str]:
+def _write_loop_source(rows: ndarray, stretch: Stretch) -> list[str]:
     """Return the lines of a loop.
 
     Each iteration passes values to the next one through variables. All other values are read from the array.

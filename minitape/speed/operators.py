@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from weakref import ref
 
 import numpy as np
+from numpy import ndarray
 
 from ..engine.record.provenance import DEPTH, clock, find_user_place
 from ..engine.record.thread_state import state
@@ -294,7 +295,7 @@ def build_operation_function(
         "LARGE": LARGE,
         "float32": np.float32,
         "float64": np.float64,
-        "ndarray": np.ndarray,
+        "ndarray": ndarray,
     }
     return execute_definitions(_TEXT.format(**texts), "<formula function>", namespace)[name]
 
@@ -320,7 +321,7 @@ class ForwardFunctions(dict[type, "Function"]):
     def __missing__(self, value_type: type) -> Function:
         """Compile and store the forward function for a type of value."""
         self[value_type] = function = select_formulas_for_value_kind(
-            self.code, np.empty(0) if value_type is np.ndarray else value_type()
+            self.code, np.empty(0) if value_type is ndarray else value_type()
         ).forward
         return function
 

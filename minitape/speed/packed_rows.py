@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy import ndarray
 
 from ..engine.record.interrupt_safe import leave_ended_tapes
 from ..engine.record.row_parts import CHUNK, FLOAT_TYPES, WIDTH
@@ -29,10 +30,10 @@ ARRAY_ROW = 256
 
 # (first row, cells, values, calls) of a block (see :class:`PackedRecord`). The values are a list or an array, so their
 # type is Any.
-Block = tuple[int, np.ndarray, Any, dict[int, Any]]
+Block = tuple[int, ndarray, Any, dict[int, Any]]
 
 
-def _pack_values(values: list, kinds: set[type], block: np.ndarray) -> Any:  # The result is a list or an array.
+def _pack_values(values: list, kinds: set[type], block: ndarray) -> Any:  # The result is a list or an array.
     """Return values as an array if they are scalars of the same type, or as the same list otherwise.
 
     In the second case, elementwise rows whose value is not a scalar are marked with ``ARRAY_ROW``.
@@ -42,7 +43,7 @@ def _pack_values(values: list, kinds: set[type], block: np.ndarray) -> Any:  # T
         kinds: The types of all values in the recording.
         block: The integer cells of the rows, of shape (rows, 4).
     """
-    if np.ndarray in kinds:
+    if ndarray in kinds:
         kinds = set(map(type, values))
     if len(kinds) == 1 and kinds <= FLOAT_TYPES:
         return np.fromiter(values, next(iter(kinds)), len(values))
@@ -51,9 +52,9 @@ def _pack_values(values: list, kinds: set[type], block: np.ndarray) -> Any:  # T
     return values
 
 
-def _convert_to_numbers(values: Sequence, number_type: NumPyType) -> np.ndarray:
+def _convert_to_numbers(values: Sequence, number_type: NumPyType) -> ndarray:
     """Return the values of a block as an array, with NaN for values that are not scalars of this type."""
-    if type(values) is np.ndarray:
+    if type(values) is ndarray:
         return values
     return np.array([value if type(value) is number_type else np.nan for value in values], number_type)
 
@@ -125,7 +126,7 @@ class PackedRecord(PlainRecord):
         number_types = self.kinds & FLOAT_TYPES
         return next(iter(number_types)) if len(number_types) == 1 else None
 
-    def build_number_column(self, number_type: NumPyType) -> np.ndarray:
+    def build_number_column(self, number_type: NumPyType) -> ndarray:
         """Return the packed values as an array.
 
         Args:

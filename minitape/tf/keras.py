@@ -19,6 +19,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy import ndarray
 
 from ..common.api_suggestions import build_attribute_error
 from ..engine.backward.targets_and_sources import unwrap_keras_variable
@@ -103,7 +104,7 @@ class KerasVariable(TensorOperators):
         """The sizes of the axes."""
         return self.value.shape
 
-    def numpy(self) -> np.ndarray:
+    def numpy(self) -> ndarray:
         """Return the value as a NumPy array or scalar."""
         return self.value.numpy()
 
@@ -163,7 +164,7 @@ class KerasVariable(TensorOperators):
         """Return the path, shape, dtype and value in Keras's format."""
         return f"<Variable path={self.path}, shape={self.shape}, dtype={self.dtype}, value={np.array(self.numpy())}>"
 
-    def __array__(self, dtype: Object = None, copy: bool | None = None) -> np.ndarray:
+    def __array__(self, dtype: Object = None, copy: bool | None = None) -> ndarray:
         """Return the value as a NumPy array."""
         return np.asarray(self.numpy(), dtype)
 
@@ -910,7 +911,7 @@ class Adam(Optimizer):
             gradient: The gradient, a tensor or an array.
             slots: The running means of the gradient and of the squared gradient.
         """
-        is_array = isinstance(gradient, np.ndarray)
+        is_array = isinstance(gradient, ndarray)
         root = np.sqrt if is_array else sqrt
         rate: Tensor | np.floating
         if is_array and isinstance(self.learning_rate, float):

@@ -5,6 +5,7 @@ Each result passes through ``pass_value``, which returns it unchanged. During th
 for each operation's inputs are computed by ``jax.vjp`` of that operation alone.
 """
 
+from itertools import starmap
 from typing import Any
 
 import jax
@@ -140,9 +141,7 @@ class JaxBackwardPass:
             return call.compute(*inputs)
 
         results, apply_vjp = jax.vjp(compute_call, *[values[place] for place in tracked_places])
-        products = apply_vjp(
-            [self._get_adjoint_or_zeros(row, result) for row, result in zip(call.rows, results, strict=True)]
-        )
+        products = apply_vjp(list(starmap(self._get_adjoint_or_zeros, zip(call.rows, results, strict=True))))
         ports = {
             place: port
             for port, place in enumerate(

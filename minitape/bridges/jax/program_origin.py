@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Callable, Iterator, Mapping
+from itertools import starmap
 from typing import Any, Literal, NamedTuple
 
 from ...engine.record.user_frames import is_minitape_or_library_file
@@ -186,7 +187,7 @@ class JaxOrigin:
         names = (ast.Name(name) for name, value in namespace.items() if statements and value is argument)
         expressions = [*self.list_argument_expressions(leaf), *((name, statements[-1]) for name in names)]
         return next(
-            filter(None, (self._find_expression_creation_site(*expression) for expression in expressions)),
+            filter(None, starmap(self._find_expression_creation_site, expressions)),
             self.call_site,
         )
 

@@ -11,12 +11,14 @@ from typing import TypeAlias
 
 import numpy as np
 import torch
+from numpy import ndarray
+from torch import Tensor
 
 from ..kept_values import SMALL_SIZE, KeptValue, MemoryBudget
 from .device_summaries import DeviceSummary, can_summarize_on_device, fetch_summaries_from_devices, summarize_on_device
 from .distributed_tensors import get_local_part
 
-Tensors = list[torch.Tensor]
+Tensors = list[Tensor]
 # None means that no tensor was kept or given. The type is a string, because the documentation is built without torch.
 OptionalTensor: TypeAlias = "torch.Tensor | None"
 FINGERPRINT_WIDTH = 512  # A fingerprint arranges the elements of a tensor in rows of this length.
@@ -38,7 +40,7 @@ class TorchValue(KeptValue):
     device_summary: DeviceSummary | None
     _fingerprint: OptionalTensor
 
-    def __init__(self, tensor: torch.Tensor, tensor_version: int = 0):
+    def __init__(self, tensor: Tensor, tensor_version: int = 0):
         """Keep a tensor and its version."""
         # The constructors of the base classes would take a third of the time of recording a small tensor.
         self.content, self.tensor_version = tensor, tensor_version
@@ -56,7 +58,7 @@ class TorchValue(KeptValue):
         self.content = None if tensor is None else tensor.clone()
         self.tensor_version = 0 if self.content is None else count_in_place_changes(self.content)
 
-    def to_array(self) -> np.ndarray | None:
+    def to_array(self) -> ndarray | None:
         """Return the elements as an array, or None if they do not exist, have changed, or were released."""
         tensor = self.get_unchanged_tensor()
         return None if tensor is None or tensor.is_meta else np.asarray(to_numpy(tensor))
@@ -94,7 +96,7 @@ class KeptTensors:
         self._memory_budget = MemoryBudget()
         self._large_values: list[TorchValue] = []
 
-    def keep_value(self, tensor: torch.Tensor, must_copy: bool = False) -> TorchValue:
+    def keep_value(self, tensor: Tensor, must_copy: bool = False) -> TorchValue:
         """Keep a tensor with its current values.
 
         Args:
@@ -114,7 +116,7 @@ class KeptTensors:
         self._memory_budget.add_value_and_enforce_limit(value, element_count, element_count * detached.element_size())
         return value
 
-    def copy_kept_values_before_change(self, changing_tensors: Iterable[torch.Tensor]) -> None:
+    def copy_kept_values_before_change(self, changing_tensors: Iterable[Tensor]) -> None:
         """Copy the kept values that share memory with tensors that are about to change."""
         for tensor in changing_tensors:
             if not self._values_by_storage:
@@ -131,18 +133,18 @@ class KeptTensors:
         fetch_summaries_from_devices(self._large_values)
 
 
-def count_in_place_changes(tensor: torch.Tensor) -> int:
+def count_in_place_changes(tensor: Tensor) -> int:
     """Return the number of in-place changes to a tensor. An inference tensor has no counter, so the result is 0."""
     return 0 if tensor.is_inference() else tensor._version
 
 
-def get_storage_id(tensor: torch.Tensor) -> int:
+def get_storage_id(tensor: Tensor) -> int:
     """Return a number that identifies a tensor's memory. Tensors that share memory have the same number."""
     has_storage = tensor.layout is torch.strided and not hasattr(tensor, "to_local")
     return (tensor.untyped_storage().data_ptr() if has_storage else 0) or id(tensor)
 
 
-def to_numpy(tensor: torch.Tensor) -> np.ndarray:
+def to_numpy(tensor: Tensor) -> ndarray:
     """Return a tensor's elements as a NumPy array of the same shape. For a distributed tensor, return its local shard.
 
     bfloat16 and 8-bit floats are converted to float32, because NumPy has no such dtypes.
@@ -165,7 +167,7 @@ def to_numpy(tensor: torch.Tensor) -> np.ndarray:
     return detached.numpy()[()]
 
 
-def compute_fingerprint(tensor: torch.Tensor) -> torch.Tensor:
+def compute_fingerprint(tensor: Tensor) -> Tensor:
     """Return integers that, barring coincidence, change whenever an element of the tensor changes.
 
     They are the sums of the bit patterns in each row of ``FINGERPRINT_WIDTH`` numbers, and the bit patterns of the

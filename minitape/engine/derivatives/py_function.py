@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import starmap
 
 import numpy as np
 
@@ -182,7 +183,7 @@ def _convert_results(value: Structure, dtypes: list[DType]) -> Tensors:
         values = []
     else:
         values = [value]
-    return [_convert_result(result, dtype) for result, dtype in zip(values, dtypes, strict=False)]
+    return list(starmap(_convert_result, zip(values, dtypes, strict=False)))
 
 
 def _convert_result(value: Value, dtype: DType) -> Tensor:

@@ -6,6 +6,7 @@ import math
 from functools import cached_property, lru_cache
 
 import numpy as np
+from numpy import ndarray
 
 from ..types import NumPyType, Sizes
 
@@ -36,7 +37,7 @@ class ArraySpec:
     size = property(lambda self: math.prod(self.shape))
 
     @cached_property
-    def zeros(self) -> np.ndarray:
+    def zeros(self) -> ndarray:
         """A read-only array of zeros, for code that needs an array of this shape but does not read its elements."""
         return np.broadcast_to(np.zeros((), self.dtype), self.shape)
 
@@ -44,7 +45,7 @@ class ArraySpec:
         """Return the spec itself, because the complex conjugate has the same shape and dtype."""
         return self
 
-    def __array__(self, dtype: NumPyType | None = None, copy: bool | None = None) -> np.ndarray:
+    def __array__(self, dtype: NumPyType | None = None, copy: bool | None = None) -> ndarray:
         """Raise an error instead of converting the spec to an array.
 
         Raises:

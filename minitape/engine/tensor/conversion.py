@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 import numpy as np
-from numpy import ndarray
+from numpy import float32, ndarray
 
 from ..hooks import hooks
 from ..record.provenance import build_origin, get_thread_escape_log
@@ -27,7 +27,7 @@ _RAGGED = "Can't convert non-rectangular Python sequence to Tensor."
 _TOO_LARGE = "Can't convert Python sequence with out-of-range integer to Tensor."
 _NOT_A_DOUBLE = "Can't convert Python sequence with a value out of range for a double-precision float."
 
-_LARGEST_FLOAT32 = float(np.finfo(np.float32).max)
+_LARGEST_FLOAT32 = float(np.finfo(float32).max)
 
 _BOOLS = (bool, np.bool_)
 _INTEGERS = (int, np.integer)
@@ -39,7 +39,7 @@ _TYPES_BY_KIND = {"f": _REAL_NUMBERS, "i": _INTEGERS, "u": _INTEGERS, "b": _BOOL
 _TYPES_BY_FIRST_LEAF: tuple[tuple[tuple[type, ...], tuple[type, ...], NumPyType], ...] = (
     (_BOOLS, _BOOLS, np.bool_),
     (_INTEGERS, (*_INTEGERS, np.bool_), np.int64),
-    (_REAL_NUMBERS, _REAL_NUMBERS, np.float32),
+    (_REAL_NUMBERS, _REAL_NUMBERS, float32),
     ((complex, np.complexfloating), _NUMBERS, np.complex128),
 )
 
@@ -200,7 +200,7 @@ def convert_to_new_array(value: Value, dtype: DType | None = None) -> Array:
     # Numbers and lists of numbers are the most common values, so they are handled first.
     if type(value) in _PYTHON_NUMBERS:
         is_usual_float = dtype is None and type(value) is float and abs(value) <= _LARGEST_FLOAT32
-        return np.float32(value) if is_usual_float else _convert_leaves([value], dtype)[0]
+        return float32(value) if is_usual_float else _convert_leaves([value], dtype)[0]
     if type(value) is list and value and type(value[0]) in _PYTHON_NUMBERS:
         return _convert_leaves(value, dtype)
     if isinstance(value, (list, tuple)) and value and {*map(type, value)} == {ndarray}:
@@ -214,7 +214,7 @@ def _convert_nested_sequence(value: Value, dtype: DType | None) -> Array:
     """Convert a nested sequence, or a single Python value, to an array or a scalar."""
     object_array = _build_rectangular_array([*value] if isinstance(value, (range, TensorShape)) else value, object)
     if not object_array.size:
-        return np.empty(object_array.shape, np.float32 if dtype is None else dtype.as_numpy_dtype)
+        return np.empty(object_array.shape, float32 if dtype is None else dtype.as_numpy_dtype)
     array = _convert_leaves(object_array.reshape(-1).tolist(), dtype)
     return array.reshape(object_array.shape) if object_array.shape or array.dtype == object else array[0]
 
@@ -331,7 +331,7 @@ def _check_no_overflow_to_infinity(array: Array, leaves: list[Object]) -> Array:
         ValueError: If a finite number has become infinite as float32.
     """
     if (
-        array.dtype == np.float32
+        array.dtype == float32
         and (is_infinite := np.isinf(array)).any()
         and not np.isinf(np.array(leaves, np.float64)[is_infinite.reshape(-1)]).all()
     ):

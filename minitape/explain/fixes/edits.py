@@ -2,6 +2,7 @@
 
 import ast
 import re
+from ast import AST
 from collections import Counter
 from collections.abc import Iterable
 from typing import Any
@@ -90,7 +91,7 @@ def _is_operation_repeated(fault: FaultSite) -> bool:
     return counts[tuple(row.inputs)] > 1
 
 
-def _is_straight_through(nodes: Iterable[ast.AST], call: ast.AST, operand: ast.AST) -> bool:
+def _is_straight_through(nodes: Iterable[AST], call: AST, operand: AST) -> bool:
     """Return whether a call is the cut in ``x + cut(y - x)``, a common way to pass the gradient to ``x`` alone.
 
     Args:

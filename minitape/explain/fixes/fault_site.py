@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from ast import AST
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -129,7 +130,7 @@ class FaultSite:
 
 
 # The replacement text of a node, or another node together with its replacement text, or None if nothing changes.
-Change = str | tuple[ast.AST, str] | None
+Change = str | tuple[AST, str] | None
 # An edit receives one syntax node of the statement to blame and returns its change.
 Edit = Callable[[FaultSite, Any], Change]
 # A plan reads the whole program and returns its fix.
@@ -139,7 +140,7 @@ Plan = Callable[[FaultSite], Fix | None]
 # -- reading the program ---------------------------------------------------------------------------
 
 
-def is_call_of(node: ast.AST | None, *names: str) -> TypeGuard[ast.Call]:
+def is_call_of(node: AST | None, *names: str) -> TypeGuard[ast.Call]:
     """Return whether a node calls a function or method with one of the given names.
 
     Args:
@@ -149,7 +150,7 @@ def is_call_of(node: ast.AST | None, *names: str) -> TypeGuard[ast.Call]:
     return isinstance(node, ast.Call) and find_last_name_of_path(node.func) in names
 
 
-def is_module(fault: FaultSite, node: ast.AST) -> bool:
+def is_module(fault: FaultSite, node: AST) -> bool:
     """Return whether an expression is a module or submodule, such as ``np`` or ``tf.math``.
 
     Args:
@@ -161,7 +162,7 @@ def is_module(fault: FaultSite, node: ast.AST) -> bool:
     return "(" not in suffix and (is_known or isinstance(fault.names.get(root), ModuleType))
 
 
-def find_receiver_or_first_argument(fault: FaultSite, call: ast.AST | None) -> ast.expr | None:
+def find_receiver_or_first_argument(fault: FaultSite, call: AST | None) -> ast.expr | None:
     """Return the operand of a call: ``x`` in ``f(x)``, ``module.f(x)``, ``x.f()`` and ``self.f(x)``.
 
     Args:

@@ -2,6 +2,7 @@
 
 import ast
 import builtins
+from ast import AST
 from types import ModuleType
 from typing import Any
 
@@ -59,12 +60,12 @@ def strip_conversion(node: Any) -> ast.expr:
     return strip_conversion(node.func.value if isinstance(node.func, ast.Attribute) else node.args[0])
 
 
-def _has_conversion(node: ast.AST) -> bool:
+def _has_conversion(node: AST) -> bool:
     """Return whether an expression contains a conversion to NumPy or Python."""
     return any(strip_conversion(n) is not n for n in ast.walk(node))
 
 
-def _find_root_package(fault: FaultSite, function: ast.AST) -> str:
+def _find_root_package(fault: FaultSite, function: AST) -> str:
     """Return the package that defines a function such as ``np.mean``, or "" if the function is not in a module."""
     root = unparse(function).partition(".")[0] if isinstance(function, ast.Attribute) else ""
     value = fault.names.get(root) if root else None
@@ -72,7 +73,7 @@ def _find_root_package(fault: FaultSite, function: ast.AST) -> str:
     return (fault.program.imported_modules.get(root) or module_name).partition(".")[0]
 
 
-def _does_function_reject_tensors(fault: FaultSite, node: ast.AST) -> bool:
+def _does_function_reject_tensors(fault: FaultSite, node: AST) -> bool:
     """Return whether a function or method does not accept tensors.
 
     Tensors are not accepted by most built-in functions, by other libraries, or by the program's own functions that use
@@ -95,7 +96,7 @@ def _does_function_reject_tensors(fault: FaultSite, node: ast.AST) -> bool:
     return fault.dialect.name == "tf" and hasattr(np.ndarray, node.attr) and not hasattr(_SAMPLE_TENSOR, node.attr)
 
 
-def convert_expression_to_framework(fault: FaultSite, node: ast.AST) -> ast.expr | None:
+def convert_expression_to_framework(fault: FaultSite, node: AST) -> ast.expr | None:
     """Rewrite an expression so that its value stays in the framework.
 
     Args:
@@ -118,7 +119,7 @@ def convert_expression_to_framework(fault: FaultSite, node: ast.AST) -> ast.expr
     return None if makes_text or is_foreign or unparse(converted) == unparse(node) else converted
 
 
-def _convert_leaving_call(fault: FaultSite, node: ast.AST) -> ast.AST | None:
+def _convert_leaving_call(fault: FaultSite, node: AST) -> AST | None:
     """Return the replacement for a conversion, a NumPy call, or a call that builds a new tensor.
 
     Returns None if the node needs no change.
@@ -161,7 +162,7 @@ def _convert_leaving_call(fault: FaultSite, node: ast.AST) -> ast.AST | None:
 
 def _replace_tensor_builder_with_argument(
     fault: FaultSite, node: ast.Call, arguments: list[Any], keywords: list[Any]
-) -> ast.AST | None:
+) -> AST | None:
     """Return the rewritten argument of a call that builds a new tensor, such as ``constant(h.numpy())``.
 
     In TensorFlow, the argument is wrapped in ``tf.convert_to_tensor`` if it may be a list or a variable. Returns None
@@ -228,12 +229,12 @@ def convert_line_to_framework(fault: FaultSite) -> Fix | None:
     return None if needs_array else replace_node_in_line(fault, value, unparse(converted))
 
 
-def _does_use_need_array(fault: FaultSite, node: ast.AST, names: set[str], is_reference: bool) -> bool:
+def _does_use_need_array(fault: FaultSite, node: AST, names: set[str], is_reference: bool) -> bool:
     """Return whether a node uses any of the names in a way that needs an array, or converts the value again."""
     if isinstance(node, ast.AugAssign):
         return is_reference and find_last_name_of_path(node.target) in names
     if isinstance(node, ast.Subscript):
-        part: ast.AST = node if isinstance(node.ctx, ast.Store) else node.slice
+        part: AST = node if isinstance(node.ctx, ast.Store) else node.slice
     elif isinstance(node, ast.Call):
         has_list = any(select_nodes(node.args, ast.List, ast.Tuple))
         rebuilds = is_call_of(node, *TENSOR_BUILDERS, "clamp", "clip") and (

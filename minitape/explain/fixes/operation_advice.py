@@ -5,6 +5,7 @@ One table serves all frameworks. If none of its rows fits, the cause's own sente
 
 import ast
 import re
+from ast import AST
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -83,7 +84,7 @@ def find_advice_for_fault(fault: FaultSite) -> OptionalText:
     return None
 
 
-def _did_operand_compute_recorded_input(fault: FaultSite, node: ast.AST) -> bool:
+def _did_operand_compute_recorded_input(fault: FaultSite, node: AST) -> bool:
     """Return whether the operand of a call is the operation that computed an input of the recorded operation."""
     inputs = [] if fault.row is None else fault.row.inputs
     operand = find_receiver_or_first_argument(fault, node)
@@ -91,7 +92,7 @@ def _did_operand_compute_recorded_input(fault: FaultSite, node: ast.AST) -> bool
     return operand is not None and find_operation_or_syntax_name(operand) in ops
 
 
-def find_operation_or_syntax_name(node: ast.AST) -> str:
+def find_operation_or_syntax_name(node: AST) -> str:
     """Return the name of the function that an expression calls, or of its operator or kind of syntax node.
 
     Args:
@@ -109,7 +110,7 @@ def find_operation_or_syntax_name(node: ast.AST) -> str:
     return type(getattr(node, "op", node)).__name__.lower()
 
 
-def _to_source_text(node: ast.AST | None) -> OptionalText:
+def _to_source_text(node: AST | None) -> OptionalText:
     return None if node is None else unparse(node)
 
 
@@ -120,7 +121,7 @@ def _find_second_operand_or_argument(node: ast.BinOp | ast.Call) -> ast.expr | N
     return node.args[1] if len(node.args) > 1 else None
 
 
-def _format_argument_negated_for_minimum(selection: ast.AST, argument: ast.expr | None) -> OptionalText:
+def _format_argument_negated_for_minimum(selection: AST, argument: ast.expr | None) -> OptionalText:
     """Return the text of the value that a selection maximizes. For a minimum, this is the negated argument."""
     text = _to_source_text(
         ast.UnaryOp(ast.USub(), argument)
@@ -166,7 +167,7 @@ def _is_not_maximum_or_are_indices_used(fault: FaultSite, node: Any) -> bool:
     return find_operation_or_syntax_name(node) not in ("max", "min") or is_unpacked or is_part_taken
 
 
-def _yields_truth_value(node: ast.AST) -> bool:
+def _yields_truth_value(node: AST) -> bool:
     """Return whether an expression computes a truth value. A truth value would also block the gradient."""
     return isinstance(node, ast.Compare) or find_operation_or_syntax_name(node) in ("equal", "notequal")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from ast import AST
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, field
@@ -112,9 +113,9 @@ class Statement:
         ]
 
     @cached_property
-    def nodes(self) -> list[ast.AST]:
+    def nodes(self) -> list[AST]:
         """The syntax nodes of the statement, or of a compound statement's header, with outer nodes first."""
-        nodes: list[ast.AST] = [self.node]
+        nodes: list[AST] = [self.node]
         for node in nodes:
             block_types = (ast.stmt, ast.ExceptHandler, ast.match_case) if node is self.node else ()
             nodes += [child for child in ast.iter_child_nodes(node) if not isinstance(child, block_types)]
@@ -207,7 +208,7 @@ class Statement:
         )
 
 
-def collect_names_and_attributes(nodes: Iterable[ast.AST]) -> NameSet:
+def collect_names_and_attributes(nodes: Iterable[AST]) -> NameSet:
     """Return the names and attributes among the given syntax nodes.
 
     Args:
@@ -216,7 +217,7 @@ def collect_names_and_attributes(nodes: Iterable[ast.AST]) -> NameSet:
     return {name for n in nodes for name in (getattr(n, "id", ""), getattr(n, "attr", "")) if name}
 
 
-def find_last_name_of_path(node: ast.AST) -> str:
+def find_last_name_of_path(node: AST) -> str:
     """Return the last name of an expression: "f" for ``f`` and ``a.b.f``, or "" for other expressions.
 
     Args:
@@ -227,7 +228,7 @@ def find_last_name_of_path(node: ast.AST) -> str:
     return node.attr if isinstance(node, ast.Attribute) else ""
 
 
-def find_last_name_or_text(node: ast.AST) -> str:
+def find_last_name_or_text(node: AST) -> str:
     """Return the name or the last attribute of a path such as ``a.b``, or the source text of any other expression.
 
     Args:
@@ -236,7 +237,7 @@ def find_last_name_or_text(node: ast.AST) -> str:
     return find_last_name_of_path(node) or unparse(node)
 
 
-def find_root_name(node: ast.AST) -> str:
+def find_root_name(node: AST) -> str:
     """Return the first name of an expression: "a" for ``a.b.f``, ``a[0].f`` and ``a(x).f``.
 
     Args:
@@ -454,7 +455,7 @@ def parse_expression(text: str) -> Any:
     return ast.parse(text, mode="eval").body
 
 
-def copy_tree_with_replacements(node: ast.AST, find_replacement: Callable[[ast.AST], ast.AST | None]) -> Any:
+def copy_tree_with_replacements(node: AST, find_replacement: Callable[[AST], AST | None]) -> Any:
     """Return a copy of a syntax tree in which some nodes are replaced.
 
     Args:
@@ -466,12 +467,11 @@ def copy_tree_with_replacements(node: ast.AST, find_replacement: Callable[[ast.A
         return replacement
     new_node = copy(node)
     for name, value in ast.iter_fields(node):
-        if isinstance(value, ast.AST):
+        if isinstance(value, AST):
             value = copy_tree_with_replacements(value, find_replacement)
         elif isinstance(value, list):
             value = [
-                copy_tree_with_replacements(item, find_replacement) if isinstance(item, ast.AST) else item
-                for item in value
+                copy_tree_with_replacements(item, find_replacement) if isinstance(item, AST) else item for item in value
             ]
         setattr(new_node, name, value)
     return new_node
@@ -542,7 +542,7 @@ def to_scoped_name(name: str, statement: Statement) -> ScopedName:
     )
 
 
-def split_key_lookup(node: ast.AST) -> tuple[ast.expr | None, str]:
+def split_key_lookup(node: AST) -> tuple[ast.expr | None, str]:
     """Split ``d["key"]`` or ``d.get("key")`` into ``d`` and ``"key"``.
 
     Args:
@@ -560,7 +560,7 @@ def split_key_lookup(node: ast.AST) -> tuple[ast.expr | None, str]:
     return (base, key.value) if is_known else (None, "")
 
 
-def find_scoped_names_with_key_or_class(node: ast.AST, statement: Statement) -> set[tuple[ScopedName, str]]:
+def find_scoped_names_with_key_or_class(node: AST, statement: Statement) -> set[tuple[ScopedName, str]]:
     """Return the scoped names that identify an expression in `ValueFlow`, each with the part that it denotes.
 
     A part is a dictionary key, or the class that defines an attribute. The part is "" if it is not known.
@@ -641,7 +641,7 @@ def collect_statements_using_value(
     return _trace_value(start, tuple(programs.values()), follow_branches)[0]
 
 
-def may_depend_on_statement(source_statement: Statement, statement: Statement, parts: Iterable[ast.AST]) -> bool:
+def may_depend_on_statement(source_statement: Statement, statement: Statement, parts: Iterable[AST]) -> bool:
     """Return whether expressions in a statement read a value that another statement computes.
 
     If the two statements are the same, return whether the expressions contain a name or a call.
@@ -698,7 +698,7 @@ def _trace_value(
     return reached, flow
 
 
-def _does_code_read_value(flow: ValueFlow, nodes: Iterable[ast.AST], statement: Statement) -> bool:
+def _does_code_read_value(flow: ValueFlow, nodes: Iterable[AST], statement: Statement) -> bool:
     """Return whether the given syntax nodes of a statement read the value of a flow."""
     nodes = list(nodes)
     # In ``d["key"]``, only the item is read, not all of ``d``.

@@ -11,6 +11,7 @@ from dataclasses import replace
 from itertools import takewhile
 
 import numpy as np
+from numpy import ndarray
 
 from ...engine.types import OptionalNumber, RowByRow, RowList, RowSet
 from ...recording.recorded_rows import OptionalArray, RecordedRow, collect_rows_and_ancestors
@@ -53,7 +54,7 @@ def build_row_finding(
     return Finding(cause, question.rows[row].site if site is NOWHERE else site, row, detail, variant)
 
 
-def collect_known_arrays(question: Question, rows: Iterable[int]) -> list[np.ndarray]:
+def collect_known_arrays(question: Question, rows: Iterable[int]) -> list[ndarray]:
     """Return the elements of the given rows, skipping rows whose elements no longer exist."""
     return [array for row in rows if (array := question.rows[row].array) is not None]
 
@@ -562,7 +563,7 @@ def are_other_factors_nonzero(question: Question, product_row: int) -> bool:
     return bool(factors) and len(factors) == len(inputs) and all(np.all(factor != 0) for factor in factors)
 
 
-def does_product_underflow(question: Question, product_row: int, other_factors: Iterable[np.ndarray]) -> bool:
+def does_product_underflow(question: Question, product_row: int, other_factors: Iterable[ndarray]) -> bool:
     """Return whether the product of a nonzero adjoint and a nonzero factor is too small for the row's type.
 
     Args:

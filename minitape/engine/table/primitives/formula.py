@@ -16,13 +16,14 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
+from numpy import float32, float64, ndarray
 
 from ...types import Array, Function, FunctionsByName
 from ..accelerator import create_filled_array
 from ..generated_code import find_names_in_expression
 
-SINGLE = np.dtype(np.float32)
-DOUBLE = np.dtype(np.float64)
+SINGLE = np.dtype(float32)
+DOUBLE = np.dtype(float64)
 MAX_EXACT_SIZE = 4096  # Like scalars, float32 arrays with up to this many elements are computed in double precision.
 
 
@@ -31,7 +32,7 @@ def _build_ones(x: Array) -> Array:
 
 
 def _compute_pow(x: Array, y: Array) -> Array:
-    if type(y) is not np.ndarray and type(x) is np.ndarray and x.dtype.kind == "f":
+    if type(y) is not ndarray and type(x) is ndarray and x.dtype.kind == "f":
         if y == 2:
             return x * x
         if y == 1:
@@ -44,7 +45,7 @@ def _compute_pow(x: Array, y: Array) -> Array:
 def _compute_correctly_rounded(function: Function, x: Array, y: Array) -> Array:
     """Apply a NumPy function of two operands, and round small float32 results (`_wrap_to_round_correctly`)."""
     if np.result_type(x) == SINGLE and np.size(x) <= MAX_EXACT_SIZE and np.size(y) <= MAX_EXACT_SIZE:
-        return function(x, y, dtype=np.float64).astype(np.float32)
+        return function(x, y, dtype=float64).astype(float32)
     return function(x, y)
 
 
@@ -96,7 +97,7 @@ def _build_scalar_functions(float_type: type) -> FunctionsByName:
             try:
                 return float_type(quick(*args))
             except (ValueError, OverflowError, ZeroDivisionError):  # For log(0) or exp(1000), NumPy returns inf or nan.
-                return float_type(array_function(*map(np.float64, args)))
+                return float_type(array_function(*map(float64, args)))
 
         return compute_scalar
 
@@ -112,7 +113,7 @@ def _build_scalar_functions(float_type: type) -> FunctionsByName:
     }  # fmt: skip
 
 
-SCALAR = {np.float32: _build_scalar_functions(np.float32), np.float64: _build_scalar_functions(np.float64)}
+SCALAR = {float32: _build_scalar_functions(float32), float64: _build_scalar_functions(float64)}
 
 
 def find_formula_variables(text: str) -> set[str]:
