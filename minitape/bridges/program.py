@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from ..common.read_data import read_json
 from ..common.translation import format_error
-from ..engine.types import Names, OptionalText
+from ..engine.types import Names, OptionalText, TextList
 from ..explain.caller import warn_at_user_line
 from ..explain.explanation import OptionalExplanation, explain_cause
 from .known_errors import explain_error_by_message
@@ -31,7 +31,7 @@ PACKAGES_BY_FRAMEWORK = {
 }
 
 
-def find_imported_frameworks(path: Path) -> list[str]:
+def find_imported_frameworks(path: Path) -> TextList:
     """Return the names of the frameworks that a file imports.
 
     The search also reads imported files in the file's folder and in the current directory.
@@ -112,7 +112,7 @@ class FrameworkBlock:
         self.framework = framework
         self.page = ModelPage()
         self.run_problems: list[ProblemGroup] = []
-        self.remarks: list[str] = []
+        self.remarks: TextList = []
         self.recording: Any = None  # Each bridge has its own class.
         self._options = options
         self._on_problem = on_problem

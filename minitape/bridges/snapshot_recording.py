@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.types import JsonObject
+from ..engine.types import JsonObject, TextList
 from ..recording.value_summary import ValueSummary
 from .recording import ROW_LIMIT, RecordedRow, Recording
 
@@ -62,7 +62,7 @@ class Replay(Recording):
             ) from error
         self.close()
 
-    def read_source_lines(self, file: str) -> list[str]:
+    def read_source_lines(self, file: str) -> TextList:
         """Return the lines of a file as stored in the snapshot.
 
         The lines are not added to ``linecache``, because other code creates functions from the lines stored there.

@@ -15,7 +15,7 @@ from pathlib import Path
 import click
 
 from ..common.atomic_write import write_file
-from ..engine.types import Action, OptionalText, TextsByName
+from ..engine.types import Action, OptionalText, TextList, TextsByName
 from .kernel import prepare_kernel_environment
 from .lesson_files import (
     copy_missing_lessons,
@@ -66,7 +66,7 @@ class CheckResult:
     name: str
     findings: list[CheckFinding] = field(default_factory=list)
     runs: set[tuple[int, str]] = field(default_factory=set)
-    cell_sources: list[str] = field(default_factory=list)
+    cell_sources: TextList = field(default_factory=list)
     uncompared_cells: list[int] = field(default_factory=list)
     seconds: float = 0.0
     failure_reason: OptionalText = None
@@ -134,9 +134,7 @@ class ProcessGroup:
         self._is_terminated = False
         self._lock = threading.Lock()
 
-    def start_process(
-        self, command: list[str], working_folder: Path, environment: TextsByName
-    ) -> subprocess.Popen[str]:
+    def start_process(self, command: TextList, working_folder: Path, environment: TextsByName) -> subprocess.Popen[str]:
         """Start a process that writes its stderr to its stdout.
 
         Args:

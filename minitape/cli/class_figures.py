@@ -8,7 +8,7 @@ from statistics import median
 from minitape.course.exercise import collect_built_in_exercises
 
 from ..common.grouping import group_values_by_key
-from ..engine.types import CountsByName, NameList
+from ..engine.types import CountsByName, NameList, TextList
 from .handins import ExerciseRecord, HandIn
 
 
@@ -98,7 +98,7 @@ class ClassFigures:
         by_learner: The results of each learner.
     """
 
-    exercises_by_lesson: dict[str, list[str]]
+    exercises_by_lesson: dict[str, TextList]
     by_exercise: list[ExerciseFigures]
     by_learner: list[LearnerFigures]
 
@@ -182,7 +182,7 @@ def _find_commonest_wrong_answer(records: Iterable[ExerciseRecord]) -> CommonWro
     return CommonWrongAnswer(answer, dict(wrong_answers)[answer], counts[answer])
 
 
-def _compute_learner_figures(hand_in: HandIn, exercises_by_lesson: dict[str, list[str]]) -> LearnerFigures:
+def _compute_learner_figures(hand_in: HandIn, exercises_by_lesson: dict[str, TextList]) -> LearnerFigures:
     records = hand_in.records.values()
     return LearnerFigures(
         hand_in.learner,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ..common.atomic_write import write_file
 from ..common.read_data import MAX_NOTEBOOK_SIZE, read_json
-from ..engine.types import JsonObject
+from ..engine.types import JsonObject, TextList
 from .lesson_files import (
     find_lessons_folder,
     get_exercise_prefix,
@@ -99,8 +99,8 @@ def format_lessons_with_goals(lessons_folder: Path, address_template: str) -> st
     )
     goals_pattern = re.compile(goals_phrase + r"：?\s*((?:^- .*\n(?:^  .*\n)*)+)", re.MULTILINE)
     minutes_pattern = re.compile(duration_phrase.replace(r"\{n\}", r"(\d+)"))
-    lesson_rows: list[str] = []
-    other_rows: list[str] = []
+    lesson_rows: TextList = []
+    other_rows: TextList = []
     for path in list_notebook_files(lessons_folder):
         cells = read_json(path, MAX_NOTEBOOK_SIZE)["cells"]
         text = "".join(cells[0]["source"]) + "\n" if cells else ""

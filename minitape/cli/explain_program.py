@@ -16,7 +16,7 @@ from ..bridges.model_page import ModelPage
 from ..bridges.program import FrameworkBlock, RunnableProgram, find_imported_frameworks, run_program
 from ..bridges.run_watch.report import RunReport
 from ..common.atomic_write import write_file
-from ..engine.types import CountsByName, JsonObject, Names, OptionalText
+from ..engine.types import CountsByName, JsonObject, Names, OptionalText, TextList
 from .messages import convert_write_errors, create_usage_error, say
 
 LONGEST_SHOWN_LINE = 200
@@ -115,7 +115,7 @@ def run_and_explain_program(
     return 1 if result.error or any(block.has_problems for block in result.blocks) else 0
 
 
-def _import_installed_bridges(frameworks: list[str]) -> list[str]:
+def _import_installed_bridges(frameworks: TextList) -> TextList:
     """Import the bridges of frameworks and return the frameworks that are installed.
 
     Args:

@@ -18,7 +18,7 @@ from minitape.course.progress import FILE_NAME, MAX_WRONG_ANSWERS, is_progress
 
 from ..common.read_data import read_json
 from ..course.progress import Progress
-from ..engine.types import CountsByName, NameList, OptionalNumber, TextPair, TextsByName
+from ..engine.types import CountsByName, NameList, OptionalNumber, TextList, TextPair, TextsByName
 from .lesson_files import (
     LEARNER_FOLDER,
     find_lesson_folders_by_language,
@@ -305,7 +305,7 @@ def _compute_exercise_durations(times_by_exercise: dict[str, list[int]]) -> Coun
     return durations
 
 
-def _read_outputs_in_english(notebook: Notebook) -> list[str]:
+def _read_outputs_in_english(notebook: Notebook) -> TextList:
     """Return the text of each saved output, without colors and with English verdicts.
 
     Raises:

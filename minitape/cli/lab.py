@@ -20,7 +20,7 @@ from urllib.parse import quote
 import click
 
 from ..common.translation import ENGLISH, detect_language, find_lessons_language, find_user_language
-from ..engine.types import OptionalNumber, OptionalText
+from ..engine.types import OptionalNumber, OptionalText, TextList
 from .course_map import MAP_FILE, write_missing_course_map
 from .lesson_files import (
     LEARNER_FOLDER,
@@ -189,7 +189,7 @@ def _replace_unwritable_folders() -> None:
 
 def _build_lab_arguments(
     folder: Path, ip: str, port: int, start_page: str, is_browser_opened: bool, is_verbose: bool
-) -> list[str]:
+) -> TextList:
     """Build the command line for JupyterLab. With these settings, the server opens no connections to other machines."""
     arguments = [
         f"--ServerApp.root_dir={folder.absolute()}",

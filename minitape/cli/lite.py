@@ -14,7 +14,7 @@ import click
 from ..common.atomic_write import write_file
 from ..common.read_data import MAX_NOTEBOOK_SIZE, read_json, read_text
 from ..common.translation import detect_language
-from ..engine.types import JsonObject
+from ..engine.types import JsonObject, TextList
 from .browser_python import CORE_FILES, PYTHON_FOLDER, list_core_file_urls, write_browser_python
 from .lesson_files import copy_missing_lessons, find_lessons_folder, list_notebook_files
 from .lesson_pages import build_page_translator
@@ -127,7 +127,7 @@ def _build_jupyterlite(target_folder: Path, scratch_folder: Path, lessons_folder
         raise click.ClickException(f"JupyterLite cannot be built:\n{process.stdout}{process.stderr}")
 
 
-def _set_up_kernel_python(site_folder: Path, packages: list[str], loader_url: str, serves_python: bool) -> None:
+def _set_up_kernel_python(site_folder: Path, packages: TextList, loader_url: str, serves_python: bool) -> None:
     """Configure the kernel to start with minitape.
 
     Pyodide loads all packages from the lock file without querying a package index.

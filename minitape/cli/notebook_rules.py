@@ -11,7 +11,7 @@ from minitape.course import CORRECT, NOT_ANSWERED
 from minitape.course.checker import MARKS
 from minitape.course.predict import WIDGET_VIEW
 
-from ..engine.types import OptionalNumber, OptionalText
+from ..engine.types import OptionalNumber, OptionalText, TextList
 from .lesson_files import find_lesson_folders_by_language
 from .messages import say
 
@@ -100,7 +100,7 @@ class CheckFinding:
     variant: OptionalText = None
 
 
-def get_tags(cell: Cell) -> list[str]:
+def get_tags(cell: Cell) -> TextList:
     """Return the tags of a cell.
 
     Args:

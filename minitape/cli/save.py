@@ -19,7 +19,7 @@ from nbval.kernel import CURRENT_ENV_KERNEL_NAME, NbvalKernelspecManager
 
 from ..common.atomic_write import write_file as write_file
 from ..common.read_data import MAX_NOTEBOOK_SIZE, read_text
-from ..engine.types import Action, NameList, OptionalText
+from ..engine.types import Action, NameList, OptionalText, TextList
 from .kernel import prepare_kernel_environment
 from .messages import convert_write_errors, create_failed_action_error, say
 from .notebook_rules import (
@@ -229,7 +229,7 @@ def _join_stream_outputs(outputs: Iterable[Output]) -> list[Output]:
     return joined_outputs
 
 
-def _list_stderr_problems(notebook: Notebook) -> list[str]:
+def _list_stderr_problems(notebook: Notebook) -> TextList:
     sources = [cell.source for cell in notebook.cells]
     stderr_texts = (
         (cell_index, collect_stderr(cell.get("outputs", ()))) for cell_index, cell in enumerate(notebook.cells)

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from ..engine.types import OptionalText, TextPair
+from ..engine.types import OptionalText, TextList, TextPair
 from .check_notebooks import CheckResult, check_notebooks
 from .messages import create_failed_action_error, say, translate_column_names
 from .notebook_rules import NOT_REPEATABLE, REMEDIES, CheckFinding, describe_cell
@@ -183,7 +183,7 @@ def _iter_difference_lines(finding: CheckFinding) -> Iterator[str]:
     yield from difflib.unified_diff(saved_lines, new_lines, *get_difference_labels(finding), lineterm="", n=2)
 
 
-def _split_into_short_lines(output_text: OptionalText) -> list[str]:
+def _split_into_short_lines(output_text: OptionalText) -> TextList:
     """Split an output into lines, with pictures and the ends of long lines replaced with checksums."""
     text = PICTURE_DATA.sub(_compute_picture_checksum, output_text or "")
     return [shorten_line_with_checksum(line, MAX_LINE_LENGTH) for line in text.splitlines()]

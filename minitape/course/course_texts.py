@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ..common.read_data import read_json
-from ..engine.types import Object, TextsByName
+from ..engine.types import Object, TextList, TextsByName
 
 TEXTS_FOLDER = Path(__file__).parent / "texts"
 
@@ -39,7 +39,7 @@ class ListedMistake:
 class TrialTexts:
     """The texts for a program that tries a learner's class: replies, and hints that each try reveals one by one."""
 
-    hints: list[str] = field(default_factory=list)
+    hints: TextList = field(default_factory=list)
     wrong_answers: list[ListedMistake] = field(default_factory=list)
 
 
@@ -58,7 +58,7 @@ class ExerciseTexts:
 
     asks: str = ""
     because: str = ""
-    hints: list[str] = field(default_factory=list)
+    hints: TextList = field(default_factory=list)
     not_from_tape: str = ""
     wrong_answers: list[ListedMistake] = field(default_factory=list)
     trials: dict[str, TrialTexts] = field(default_factory=dict)
@@ -76,7 +76,7 @@ class RetryQuestion:
     """
 
     text: str
-    choices: list[str]
+    choices: TextList
     truth: str
     reason: str
 

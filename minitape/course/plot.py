@@ -17,7 +17,7 @@ from numpy import ndarray
 
 from ..common.atomic_write import write_file
 from ..common.translation import say
-from ..engine.types import NumberPair, TextPair, TextsByName
+from ..engine.types import NumberPair, TextList, TextPair, TextsByName
 from .answer_comparison import to_numpy_value
 from .exercise import Answer, NamedValues, Program
 from .predict import build_widget_mimebundle
@@ -56,8 +56,8 @@ class Plot:
         self.y = y
         self.size = size
         self.names = tuple(names)
-        self._elements: list[str] = []
-        self._legend: list[str] = []
+        self._elements: TextList = []
+        self._legend: TextList = []
         self._is_map = False
 
     def curve(self, function: Program, name: str = "", colour: int = 0, dashed: bool = False) -> Plot:

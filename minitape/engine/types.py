@@ -99,6 +99,8 @@ JsonObject: TypeAlias = dict[str, Any]
 Names: TypeAlias = tuple[str, ...]
 NameList: TypeAlias = list[str]
 NameSet: TypeAlias = set[str]
+# Texts that aren't names, such as lines, sentences or file names.
+TextList: TypeAlias = list[str]
 # Two texts that belong together, such as a heading and its body, or a name and its value.
 TextPair: TypeAlias = tuple[str, str]
 # Two numbers that belong together, such as the position of a line and a tier, or two rows.

@@ -11,7 +11,7 @@ from typing import Any
 from ..common.translation import join_sentences
 from ..engine.backward.tape import GradientTape
 from ..engine.hooks import hooks
-from ..engine.types import OptionalNumber, OptionalText, RowList
+from ..engine.types import OptionalNumber, OptionalText, RowList, TextList
 from ..recording.sites import NOWHERE, Site, read_line_at_site
 from .caller import format_bracketed_place, format_place
 from .causes import CAUSES, find_kind_or_error_kind
@@ -23,7 +23,7 @@ FROZEN_CAUSES = ("requires_grad", "not_trainable")  # The program itself froze t
 
 
 # A problem is an `Explanation`, or an object of a bridge with the same attributes.
-def list_lines_of_problem(problem: Any, file: OptionalText) -> list[str]:
+def list_lines_of_problem(problem: Any, file: OptionalText) -> TextList:
     """Return the lines of a report about a problem: what happened, the line to blame, and the fix.
 
     Args:
@@ -159,7 +159,7 @@ class Explanation:
             parts.append("  " + fill(MORE, cause=self.cause))
         return "\n".join(parts)
 
-    def _list_messages_and_fixes_of_other_breaks(self) -> list[str]:
+    def _list_messages_and_fixes_of_other_breaks(self) -> TextList:
         """Return the other breaks with their fixes. A fix that two breaks share appears only once."""
         fixes = [self.fix]
         texts = []

@@ -13,7 +13,7 @@ from ..common.translation import join_sentences
 from ..engine.backward.tape import GradientTape
 from ..engine.backward.targets_and_sources import unwrap_keras_variable
 from ..engine.record.thread_state import state
-from ..engine.types import TargetOrSource, TargetsOrSources
+from ..engine.types import TargetOrSource, TargetsOrSources, TextList
 from .caller import use_asking_frame
 from .explanation import Explanation
 from .explanation_page import NO_SOURCES, group_explanations_by_reason
@@ -176,7 +176,7 @@ def add_non_tensor_note(error: Exception, value: object) -> Exception:
     return error
 
 
-def _list_reasons_of_none_call(none_call: NoneCall | None) -> list[str]:
+def _list_reasons_of_none_call(none_call: NoneCall | None) -> TextList:
     """Return sentences that say why the sources of a call have no gradient. For None, the list is empty."""
     if none_call is None:
         return []

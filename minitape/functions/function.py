@@ -18,7 +18,7 @@ from ..engine.record.interrupt_safe import TemporaryAttributes
 from ..engine.record.thread_state import state
 from ..engine.tensor.conversion import convert_to_tensor, is_numpy_value
 from ..engine.tensor.tensor import EagerTensor, Tensor, wrap_array
-from ..engine.types import Object, Params, Returned, Structure
+from ..engine.types import Object, Params, Returned, Structure, TextList
 from ..engine.values.dtypes import as_dtype
 from ..engine.values.nest import flatten, map_structure
 from ..recording.sites import describe_line_of_row
@@ -50,7 +50,7 @@ class BoundCall(NamedTuple):
         pack: A function that returns (args, kwargs) for new values in the same order.
     """
 
-    names: list[str]
+    names: TextList
     values: list
     pack: Callable[[Sequence], tuple[tuple, dict]]
 

@@ -14,7 +14,7 @@ from itertools import chain, groupby
 from math import ceil, inf
 
 from ..common.grouping import group_values_by_key
-from ..engine.types import NumberPair, TextPair
+from ..engine.types import NumberPair, TextList, TextPair
 from .assignment_curves import choose_assignment_curve
 from .edge_labels import (
     CROSS_SHIFTS,
@@ -557,7 +557,7 @@ class Figure:
             shares = (self.shares_by_edge.get((row["row"], node.inputs[port][1])) for port in ports)
             yield text, (x - CROSS_WIDTH * node.direction * bool(row["cut"]), y), [*filter(None, shares)]
 
-    def _draw_labels(self) -> tuple[list[str], list[str]]:
+    def _draw_labels(self) -> tuple[TextList, TextList]:
         """Return white plates, and the labels above them: the shares that the sweep has sent along edges, and escapes.
 
         All plates are drawn before all labels, so that nothing covers a digit.
@@ -716,7 +716,7 @@ def measure_bold_pixels(text: str) -> float:
     return 7.4 * measure_width(text) + 4.5 * sum(letter in WIDE_LETTERS for letter in text)
 
 
-def choose_first_fitting_text(texts: list[str], max_letters: float) -> str:
+def choose_first_fitting_text(texts: TextList, max_letters: float) -> str:
     """Return the first text that fits into ``max_letters``, or the beginning of the last text if none fits.
 
     Args:

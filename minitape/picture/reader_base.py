@@ -12,7 +12,7 @@ from itertools import count
 from types import FrameType
 from typing import Any
 
-from ..engine.types import ArraysByRow, NamesByRow, Namespaces, Object, OptionalNumber, Structure
+from ..engine.types import ArraysByRow, NamesByRow, Namespaces, Object, OptionalNumber, Structure, TextList
 from ..recording.sites import read_source_lines
 from ..recording.variable_names import iter_public_names_and_values
 from .picture_rows import PictureRows, get_row_number
@@ -150,7 +150,7 @@ class Reader(ABC):
         """
         return []
 
-    def read_source_lines(self, file: str) -> list[str]:
+    def read_source_lines(self, file: str) -> TextList:
         """Return the lines of a source file, with their line endings.
 
         Args:

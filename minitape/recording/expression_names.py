@@ -6,7 +6,7 @@ from types import CodeType
 from typing import NamedTuple
 
 from ..common.syntax import select_nodes
-from ..engine.types import OptionalNumber, OptionalText
+from ..engine.types import OptionalNumber, OptionalText, TextList
 from .sites import read_source_lines, suppress_syntax_warnings
 
 Span = tuple[int | None, int | None, int | None, int | None]
@@ -45,7 +45,7 @@ class _ProgramExpressions(NamedTuple):
         calls_by_end: The names in each call, by last line and last column.
     """
 
-    lines: list[str]
+    lines: TextList
     names_by_span: dict[Span, ExpressionNames]
     calls_by_end: dict[tuple[OptionalNumber, OptionalNumber], ExpressionNames]
 
@@ -81,7 +81,7 @@ def _read_program_expressions(file: str) -> _ProgramExpressions:
     return program
 
 
-def _parse_expressions(lines: list[str]) -> _ProgramExpressions:
+def _parse_expressions(lines: TextList) -> _ProgramExpressions:
     """Parse the operators and calls of a program. For a program with a syntax error, the result is empty."""
     program = _ProgramExpressions(lines, {}, {})
     try:

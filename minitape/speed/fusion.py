@@ -29,6 +29,7 @@ from ..engine.types import (
     RowSet,
     ShapeAndDtype,
     Sizes,
+    TextList,
     TextPair,
 )
 from .compilation import compile_function
@@ -223,7 +224,7 @@ class FusedLoopWriter:
             if call.primitive.name != "slice" and traced_rows.shape_dtypes[call.row][0] != ()
         ]
         self.outputs = [call.row for call in output_calls if call.row not in self.array_outputs]
-        self.lines: list[str] = []
+        self.lines: TextList = []
         self.inputs: RowList = []
         self.loop_shape: Sizes | None = None
         self.loop_body: list[TextPair] = []
@@ -300,7 +301,7 @@ class FusedLoopWriter:
         if row not in self.array_outputs:
             self.lines.append(f"    v{row} = np.empty({shape!r}, T)\n")
 
-    def _format_call_formula(self, call: Call, operands: list[str]) -> str:
+    def _format_call_formula(self, call: Call, operands: TextList) -> str:
         text = call.primitive.texts[0]
         text = {1: "x", 2: "x * x"}.get(find_constant_exponent(self.traced_rows, call), text)
         return replace_operands(to_kernel_formula(text), operands)
@@ -367,7 +368,7 @@ class FusedLoopWriter:
         )
 
 
-def _write_loop_source(shape: Sizes, statements: Sequence[str]) -> list[str]:
+def _write_loop_source(shape: Sizes, statements: Sequence[str]) -> TextList:
     """Return the lines of nested loops over all elements of an array with the given shape."""
     heads = [f"{'    ' * depth}for {INDEX_NAMES[depth - 1]} in range({size}):\n" for depth, size in enumerate(shape, 1)]
     return heads + [f"{'    ' * (len(shape) + 1)}{statement}\n" for statement in statements]

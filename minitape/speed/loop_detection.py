@@ -13,7 +13,7 @@ from numpy import ndarray
 
 from ..engine.table.generated_code import replace_operands
 from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
-from ..engine.types import Function, NumPyType
+from ..engine.types import Function, NumPyType, TextList
 from .fusion import compile_fused_function
 from .kernel_source import to_kernel_formula
 
@@ -114,7 +114,7 @@ def _write_row_source(rows: ndarray, row: int) -> str:
     return f"v[{row}] = {_format_row_formula(rows[row, 0], [f'v[{input_row}]' for input_row in rows[row, 1:3]])}"
 
 
-def _write_loop_source(rows: ndarray, stretch: Stretch) -> list[str]:
+def _write_loop_source(rows: ndarray, stretch: Stretch) -> TextList:
     """Return the lines of a loop.
 
     Each iteration passes values to the next one through variables. All other values are read from the array.
@@ -164,5 +164,5 @@ def _format_loop_operand(stretch: Stretch, start: int, step: int) -> str:
     return f"v[{start} + {step} * i]"
 
 
-def _format_row_formula(code: int, operands: list[str]) -> str:
+def _format_row_formula(code: int, operands: TextList) -> str:
     return replace_operands(to_kernel_formula(BY_CODE[code - FIRST_CODE].texts[0]), operands)

@@ -19,7 +19,7 @@ from ..engine.tensor.checked_operators import promote_quotient_operands
 from ..engine.tensor.conversion import cast_tensor, convert_to_tensor
 from ..engine.tensor.operation import run_and_record, run_checked_binary
 from ..engine.tensor.tensor import EagerTensor, Tensor
-from ..engine.types import DTypeLike, Function, GraphName, Tensors, Value
+from ..engine.types import DTypeLike, Function, GraphName, Tensors, TextList, Value
 from ..engine.values import dtypes
 from ..engine.values.argument_errors import build_argument_error
 from .arguments import (
@@ -66,7 +66,7 @@ _DTYPE_NAMES = {
 }
 
 
-def _describe_derivatives(primitive: Primitive) -> list[str]:
+def _describe_derivatives(primitive: Primitive) -> TextList:
     """Return the docstring lines that state whether a primitive is differentiable and list its derivative formulas."""
     if primitive.is_nondifferentiable:
         return ["This function is not differentiable."]

@@ -15,7 +15,7 @@ from jax.tree_util import tree_leaves, tree_map
 
 from ...common.translation import format_error
 from ...engine.record.interrupt_safe import InterruptSafeExit, TemporaryAttributes
-from ...engine.types import Action, CountsByName, ExitProperty, NumberPair, OptionalNumber
+from ...engine.types import Action, CountsByName, ExitProperty, NumberPair, OptionalNumber, TextList
 from ...explain.caller import format_bracketed_place, warn_at_user_line
 from ...explain.explanation import Explanation, OptionalExplanation, explain_cause
 from ...explain.reasons.program_text import find_statement
@@ -292,7 +292,7 @@ class FirstGradients:
         # With several schedules, it is unknown which one belongs to which number of updates.
         yield from () if None in spent else spent
 
-    def list_remarks(self) -> list[str]:
+    def list_remarks(self) -> TextList:
         """Return additional sentences about the run."""
         remarks = [
             fill("Under jax.vmap, only the example with index {n} is recorded for {which}.", which=name, n=index)

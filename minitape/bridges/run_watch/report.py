@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ...common.translation import format_error, join_sentences
-from ...engine.types import JsonObject, NameList, NameSet, OptionalNumber, OptionalText
+from ...engine.types import JsonObject, NameList, NameSet, OptionalNumber, OptionalText, TextList
 from ...explain.explanation import Explanation, list_lines_of_problem
 from ...explain.fixes.answer_fixes import format_fix_sentence
 from ...explain.fixes.fault_site import Fix
@@ -104,7 +104,7 @@ def list_problem_groups(page: ModelPage) -> list[ProblemGroup]:
     ]
 
 
-def list_sentences_about_untrained_parameters(page: ModelPage) -> list[str]:
+def list_sentences_about_untrained_parameters(page: ModelPage) -> TextList:
     """Return a sentence for each group of parameters that the program deliberately does not train.
 
     Args:
@@ -147,7 +147,7 @@ class RunReport:
     anomaly: str = ""
     anomaly_problems: list[ProblemGroup] = field(default_factory=list)
     problems: list[ProblemGroup] = field(default_factory=list)
-    remarks: list[str] = field(default_factory=list)
+    remarks: TextList = field(default_factory=list)
     summary: str = ""
     passes: int = 0
     steps: int = 0

@@ -28,6 +28,7 @@ from ..types import (
     Result,
     Structure,
     TargetOrSource,
+    TextList,
     TextsByName,
 )
 from . import tape_errors
@@ -346,7 +347,7 @@ class GradientTape(RecordingTape):
             rows += len(self._record or ()) - self._span_start
         return f"<GradientTape: {rows:,} rows, {len(self.watched):,} watched>"
 
-    def __dir__(self) -> list[str]:
+    def __dir__(self) -> TextList:
         """Return the names for tab completion: TensorFlow's methods and ``explain``."""
         return "watch gradient jacobian batch_jacobian explain watched_variables reset stop_recording".split()
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from ...common.syntax import list_nodes, select_nodes
 from ...engine.record.user_frames import is_minitape_or_library_file
-from ...engine.types import NameList, NameSet, OptionalNumber, OptionalText, TextPair, TextsByName
+from ...engine.types import NameList, NameSet, OptionalNumber, OptionalText, TextList, TextPair, TextsByName
 from ...recording.recorded_rows import RecordedRow, collect_rows_and_ancestors
 from ...recording.sites import (
     NOWHERE,
@@ -278,7 +278,7 @@ class CachedProgram(NamedTuple):
     """
 
     cells: dict[str, int]
-    lines: list[str]
+    lines: TextList
     text: ProgramText
 
 
