@@ -54,7 +54,7 @@ def forty_lines() -> tuple[QuietTape, list[Answer]]:
 def describe_cut_direction(line: Answer) -> str:
     """Say whether the cut is before or after a line that a learner wrongly named."""
     if not isinstance(line, Real):
-        return ""
+        return say("Only one line cuts the path, so the answer is a single number.")
     if line not in range(1, LINE_COUNT + 1):
         return say("The lines are numbered from 1 to {last}.", last=LINE_COUNT)
     line = int(float(line))

@@ -52,6 +52,8 @@ def _find_memory_hint(answer: Answer, loss_of: UnknownFunction, steps: int) -> s
     for rate in (1.0, 0.1, 0.05, 0.04, 0.03, 0.01):
         if np.allclose(numbers, _descend(loss_of, steps, 0.0, rate), rtol=1e-3):
             return "plain descent"
+        if np.allclose(numbers, _descend(loss_of, steps, 1.0, rate), rtol=1e-3):
+            return "fixed rate"
     return ""
 
 
@@ -63,7 +65,10 @@ EXERCISES = complete_exercises(
             "09.2",
             expect=lambda f, start, points: sum(x * f.derivative(start * x) for x in points),
             cases=[(F, 3.0, [1.0, 2.0]), (G, 0.5, [2.0, -1.0, 3.0])],
-            mistakes=[Mistake(named="plus equals", error=r"\+= value")],
+            mistakes=[
+                Mistake(named="plus equals", error=r"\+= value"),
+                Mistake(named="plain total", where=r"\+.*(float\(|numpy\()", error="_id"),
+            ],
             start="""
 def slope_of_total(f, start, points):
     w = tf.Variable(start)

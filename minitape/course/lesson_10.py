@@ -52,6 +52,9 @@ def _find_repeated_run_hint(answer: Function, observed_runs: ObservedRuns) -> st
 
 def _find_tracing_hint(answer: Function, observed_runs: ObservedRuns) -> str:
     """Say what is wrong with a program that returns both slopes, but not from one traced loss with the penalty."""
+    # The questions of a tape inside the traced function were asked once, while it was traced.
+    if not all("function" in question.operations for run in observed_runs for question in run.questions):
+        return ""
     is_outside = any(
         {"multiply", "add"} <= set(question.operations) for run in observed_runs for question in run.questions
     )
