@@ -7,7 +7,7 @@ from ..common.syntax import list_nodes
 from ..engine.types import Function
 from .attempt import find_function_source
 from .call_log import ObservedRuns
-from .exercise import Exercise, Mistake, complete_exercises
+from .exercise import Exercise, Mistake, complete_exercises, raise_error
 from .unknown_functions import Polynomial, TracedNumber
 
 F = TracedNumber(0, 0, 1)
@@ -52,9 +52,6 @@ def _find_repeated_run_hint(answer: Function, observed_runs: ObservedRuns) -> st
 
 def _find_tracing_hint(answer: Function, observed_runs: ObservedRuns) -> str:
     """Say what is wrong with a program that returns both slopes, but not from one traced loss with the penalty."""
-    # The questions of a tape inside the traced function were asked once, while it was traced.
-    if not all("function" in question.operations for run in observed_runs for question in run.questions):
-        return ""
     is_outside = any(
         {"multiply", "add"} <= set(question.operations) for run in observed_runs for question in run.questions
     )
@@ -131,7 +128,7 @@ def two_slopes(f, value):
                         ),
                     }.items()
                 ),
-                Mistake(named="f called outside a trace", error="traced function"),
+                Mistake(raise_error, named="f called outside a trace", error="traced function"),
             ],
         ),
         Exercise("10.3", expect={"A": 1, "B": 2, "C": 3, "D": 1}),
@@ -142,11 +139,12 @@ def two_slopes(f, value):
             also=_find_unrolled_loop_hint,
             mistakes=[
                 Mistake(
+                    raise_error,
                     named="tensor in range",
                     where=r"(?m)^ *for .*(in (range\((int\()?)?times\b|\.numpy\()",
                     error="Python asked for|iterate over|as an integer",
                 ),
-                Mistake(named="two kinds of numbers", error="was expected to be a"),
+                Mistake(raise_error, named="two kinds of numbers", error="was expected to be a"),
             ],
         ),
         Exercise("10.5", expect={"A": 1, "B": 2, "C": 3, "D": 2}),

@@ -3,38 +3,47 @@
 One comparison, `minitape.picture.tape_difference`, gives the sentence and the marks in both pictures.
 """
 
+from __future__ import annotations
+
 import linecache
 import re
 import sys
 import warnings
 from dataclasses import dataclass
 
-from ..common.translation import join_sentences, say, truncate_text
+from ..common.translation import say, truncate_text
 from ..engine.types import JsonObject, TextPair
 from ..picture.expressions import Expressions
 from ..picture.snapshot_types import OptionalRow, RowFields, Snapshot
 from ..picture.snapshots import build_rows_and_sweep
-from ..picture.tape_difference import TapeDifference, find_first_difference
+from ..picture.tape_difference import TapeDifference, find_first_difference, is_same_value
 from .call_log import MAX_TAPES, ObservedRun
 from .course_texts import read_lesson
 from .exercise import Answer, NamedValues, Program
 
 MAX_VALUE_LENGTH = 60
 DIFFERENCES = {
-    "missing": "Before your line {line}, the solution's tape has another row: {there}.",
-    "additional": "Next, your program computed {here}, which the solution's tape does not have.",
-    "recording": "Next, your tape recorded {here}, but the solution's tape did not.",
-    "unrecorded": "Next, the solution's tape recorded {here}, but your tape did not.",
-    "start": "In your line {line}, your tape has {here}, but the solution's tape has {there}.",
-    "adjoint": "In the backward sweep, {name} has {here} on your tape, but {there} on the solution's tape.",
-    "share": "In the backward sweep, {name} sends {here} on your tape, but {there} on the solution's tape.",
-    "operation": "Next, your program computed {here}, but the solution computed {there}.",
-    "value": "Next, your program computed {here}, but the solution computed {there}.",
-    "sweep": "Next, the solution's tape recorded a step of another tape's sweep, but your tape did not.",
+    "watched": "Before your line {line}, the solution's tape already watches {there}.",
+    "unwatched": "Before your line {line}, your tape already watches {here}, but the solution's tape does not.",
+    "adjoint": (
+        "Both tapes have the same operations. In the backward sweep, {name} has {here} on your tape, but {there} on "
+        "the solution's tape."
+    ),
+    "share": (
+        "Both tapes have the same operations. In the backward sweep, {name} sends {here} on your tape, but {there} on "
+        "the solution's tape."
+    ),
 }
-DIFFERENCES_WITHOUT_LINE = {
-    "missing": "Your tape ends here, but the solution's tape continues with {there}.",
-    "start": "Your tape begins with {here}, but the solution's tape begins with {there}.",
+DIFFERENCES_IN_LINE = {
+    "end": "your program computed {here}, but the solution's tape ends before that.",
+    "missing": "it ends before {there}, which the solution computed.",
+    "recording": "your tape recorded {here} there, but the solution's tape did not.",
+    "unrecorded": "the solution's tape recorded {there} there, but your tape did not.",
+    "sweep": "the solution's tape recorded a step of another tape's sweep there, but your tape did not.",
+    "start": "your tape has {here}, but the solution's tape has {there}.",
+    "operation": "your program computed {here}, but the solution computed {there}.",
+    "value": "your program computed {here}, but the solution computed {there}.",
+    "unclear": "compare the two tapes there.",
 }
 ROW_NUMBER = "[\u2460-\u2469]|⟨\\d+⟩"  # Expressions show row numbers in these forms.
 
@@ -145,96 +154,103 @@ def build_first_difference_playback(
         snapshots = build_rows_and_sweep(tapes[0], names[0]), build_rows_and_sweep(tapes[1], names[1])
         difference = find_first_difference(*snapshots, is_each_asked_once)
         if difference is not None:
-            tape_title = say("Tape {number}:", number=number + 1) if len(own_tapes) > 1 else ""
-            text = join_sentences(tape_title, describe_difference(difference, snapshots))
+            text = describe_difference(difference, snapshots, tapes)
+            if len(own_tapes) > 1:
+                text = say("{place}: {told}", place=_find_tape_name(own_run, number), told=text)
             playback = Playback(tapes, names, snapshots, difference, text, results)
     return playback
 
 
-def describe_difference(difference: TapeDifference, snapshots: tuple[Snapshot, Snapshot]) -> str:
+def _find_tape_name(run: ObservedRun, number: int) -> str:
+    """Find the name of a tape in the program, with a number if it is not the first tape of this name.
+
+    Args:
+        run: The run of the program.
+        number: The index of the tape among the tapes that were asked.
+    """
+    tapes, names = run.asked_tapes[: number + 1], run.asked_names[number]
+    name = next((name for name in names if names[name] is tapes[number]), "tape")
+    count = sum(names.get(name) is tape for names, tape in zip(run.asked_names, tapes, strict=False))
+    return say("{name} number {number}", name=name, number=count) if count > 1 else name
+
+
+def describe_difference(
+    difference: TapeDifference, snapshots: tuple[Snapshot, Snapshot], tapes: tuple[Answer, Answer]
+) -> str:
     """Describe the first difference between a learner's tape and the solution's in the learner's words.
 
     Args:
         difference: The difference.
         snapshots: The snapshots of both tapes.
+        tapes: The tapes.
     """
-    own_row, solution_row = difference.rows
-    own_expressions, solution_expressions = (Expressions(snapshot["rows"]) for snapshot in snapshots)
-    here = _describe_row(own_row, own_expressions)
-    there = _describe_row(solution_row, solution_expressions)
-    kind = difference.kind
-    line = _find_line(own_row or difference.next_rows[0])
-    if own_row is None or solution_row is None:
-        kind = "missing" if own_row is None else "additional"
-    elif kind == "recording" and own_row["status"] != "recorded":
-        kind = "unrecorded"
-    elif kind in ("adjoint", "share"):
-        here, there = (truncate_text(value, MAX_VALUE_LENGTH) for value in difference.values)
-    elif own_row["dtype"] != solution_row["dtype"]:
-        here, there = f"{here} ({own_row['dtype']})", f"{there} ({solution_row['dtype']})"
-    if kind in ("missing", "unrecorded") and solution_row and solution_row["by"] is not None:
-        kind = "sweep"
-    name = _format_name(own_row, own_expressions)
-    texts = {"line": line, "here": here, "there": there, "name": name}
-    text = say((DIFFERENCES if line else DIFFERENCES | DIFFERENCES_WITHOUT_LINE)[kind], **texts)
-    return join_sentences(_describe_equal_beginning(kind, line), text)
-
-
-def _describe_equal_beginning(kind: str, line: str) -> str:
-    """Describe how far two tapes are the same, or return "" if they differ from the start.
-
-    Args:
-        kind: The kind of their first difference.
-        line: The learner's line of the difference, or "" if it has none.
-    """
-    if kind in ("missing", "start"):
-        return ""
+    own, solution = map(_ComparedTape, tapes, snapshots, difference.places)
+    (own_row, solution_row), (own_next, solution_next) = difference.rows, difference.next_rows
+    own_watches, solution_watches = own.list_watches_without(solution), solution.list_watches_without(own)
+    kind, line = difference.kind, _find_line(own_next)
+    here, there = own.describe_row(own_next), solution.describe_row(solution_next)
     if kind in ("adjoint", "share"):
-        return say("Both tapes have the same rows.")
-    if not line:
-        return say("Up to this point, both tapes are the same.")
-    return say("Up to your line {line}, both tapes are the same.", line=line)
+        here, there = (truncate_text(value, MAX_VALUE_LENGTH) for value in difference.values)
+    elif line and kind != "start" and (own_watches or solution_watches):
+        kind, here, there = "watched" if solution_watches else "unwatched", own_watches, solution_watches
+    elif solution_row is None:
+        kind = "operation" if solution_next else "end"
+    elif own_row is None:
+        is_sweep = solution_row["by"] is not None and solution_row["status"] == "recorded"
+        kind = "sweep" if is_sweep else "operation" if own_next else "missing"
+    elif kind == "recording":
+        kind = "operation" if here != there else kind if own_row["status"] == "recorded" else "unrecorded"
+    elif here == there:
+        kind = "unclear"
+    name = own.format_name(own_row) if own_row else ""
+    told = say((DIFFERENCES | DIFFERENCES_IN_LINE)[kind], line=line, here=here, there=there, name=name)
+    if kind in DIFFERENCES:
+        return told
+    place = "Your tape first differs from the solution's in your line {line}: {told}"
+    return say(place if line else "Your tape differs from the solution's: {told}", line=line, told=told)
 
 
-def _format_name(row: OptionalRow, expressions: Expressions) -> str:
-    """Return the name of a row, or else its expression.
+class _ComparedTape:
+    """One of two compared tapes.
 
-    Args:
-        row: The row, or None.
-        expressions: The expressions of its tape.
+    Attributes:
+        rows: The rows of the tape.
     """
-    if row is None:
-        return ""
-    if row["name"] or row["kind"] != "operation":
-        return str(row["name"] or row["label"] or row["op"]).removesuffix(":0")
-    return _format_expression(row, expressions)
 
+    def __init__(self, tape: Answer, snapshot: Snapshot, place: int) -> None:
+        """Find what the tape watched before the row `place`, or at any time by itself."""
+        self.rows = snapshot["rows"]
+        self._expressions = Expressions(self.rows)
+        self._watched_rows = [
+            row
+            for row in self.rows
+            if row["watched"] == "automatic" or tape.watched.get(row["row"], place + 1) <= place
+        ]
 
-def _format_expression(row: RowFields, expressions: Expressions) -> str:
-    """Return the expression of a row, with dots for inputs that have no name.
+    def list_watches_without(self, other: _ComparedTape) -> str:
+        """Describe what this tape was told to watch, except what the other tape also watches."""
+        return ", ".join(
+            self.describe_row(row)
+            for row in self._watched_rows
+            if row["watched"] == "explicit"
+            and not any(is_same_value(row["value"], watched["value"]) for watched in other._watched_rows)
+        )
 
-    Args:
-        row: An operation.
-        expressions: The expressions of its tape.
-    """
-    text = re.sub(ROW_NUMBER, "…", expressions.list_texts_longest_first(row)[0])
-    return re.sub(r"^(\[…\])\((.+)\)$", r"\2\1", text)  # x[…] instead of […](x)
+    def describe_row(self, row: OptionalRow) -> str:
+        """Describe a row by its name or expression and its value, and an unnamed constant only by its value."""
+        if row is None:
+            return ""
+        value = truncate_text(" ".join((row["value"] or {"text": "…"})["text"].split()), MAX_VALUE_LENGTH)
+        is_number = row["kind"] == "constant" and not row["name"]
+        return value if is_number else f"{self.format_name(row)} = {value}"
+
+    def format_name(self, row: RowFields) -> str:
+        """Return the expression of an operation, with dots for inputs that have no name, or the name of a leaf."""
+        if row["kind"] != "operation":
+            return str(row["name"] or row["label"] or row["op"]).removesuffix(":0")
+        text = re.sub(ROW_NUMBER, "…", self._expressions.list_texts_longest_first(row)[0])
+        return re.sub(r"^(\[…\])\((.+)\)$", r"\2\1", text)  # x[…] instead of […](x)
 
 
 def _find_line(row: OptionalRow) -> str:
     return linecache.getline(row["file"] or "", row["line"] or 0).strip() if row else ""
-
-
-def _describe_row(row: OptionalRow, expressions: Expressions) -> str:
-    """Describe a row.
-
-    Returns:
-        The expression or name of the row, with its value. For a constant, only the value.
-    """
-    if row is None:
-        return ""
-    value = truncate_text(" ".join(row["value"]["text"].split()), MAX_VALUE_LENGTH) if row["value"] else ""
-    if row["kind"] == "constant" and value and not row["name"]:
-        return value
-    text = _format_expression(row, expressions) if row["kind"] == "operation" else _format_name(row, expressions)
-    return f"{text} = {value}" if value else text

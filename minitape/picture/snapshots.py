@@ -6,8 +6,8 @@ generates ``docs/snapshot.md`` from that file.
 """
 
 import sys
+from typing import Any
 
-from ..engine.backward.reachability import mark_rows_on_tape
 from ..engine.backward.tape import GradientTape
 from ..engine.types import Structure
 from ..recording.variable_names import use_namespaces_for_names
@@ -68,13 +68,13 @@ def build_rows_and_sweep(tape: GradientTape, names: dict[str, object]) -> Snapsh
         names: The Python names of the program that the tape recorded.
     """
     recording = get_picture_source(tape, "a comparison takes")
-    reader = recording.build_reader([names])
+    reader: Any = recording.build_reader([names])
     reader.recompute_into_kept_arrays()
     snapshot = build_snapshot(recording, None, None, reader, reader.read_new_rows(100_000), has_results=False)
-    is_on_tape = mark_rows_on_tape(tape)
+    tape_number = reader.tapes.index(tape)
     rows = []
     for row in snapshot["rows"]:
-        if is_on_tape[row["row"]] or not row["tapes"]:
+        if tape_number in row["tapes"] or not row["tapes"]:
             rows.append(row)
         elif tape.spans[0][0] <= row["row"] < tape.spans[-1][1]:
             rows.append(row | {"status": "ghost"})

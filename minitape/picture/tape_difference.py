@@ -186,7 +186,7 @@ class Alignment:
     def _has_same_value(self, own_row: OptionalRow, other_row: OptionalRow) -> bool:
         if own_row is None or other_row is None or bool(own_row["inputs"]) != bool(other_row["inputs"]):
             return False
-        return _is_same_value(own_row["value"], other_row["value"])
+        return is_same_value(own_row["value"], other_row["value"])
 
     def _compare_values(self, own_row: RowFields, other_row: RowFields, kind: str) -> None:
         if self._has_same_value(own_row, other_row):
@@ -251,7 +251,7 @@ class Alignment:
             for edge, other_edge in zip(own["edges"], other["edges"], strict=True)
         ]
         for kind, (own_row, other_row), own_value, other_value in comparisons:
-            if _is_same_value(own_value, other_value):
+            if is_same_value(own_value, other_value):
                 continue
             here, there = _format_value(own_value), _format_value(other_value)
             pattern = "adjoint {value} of row {row}" if kind == "adjoint" else "{value} sent to row {row}"
@@ -270,7 +270,7 @@ def _get_role(leaf: RowFields) -> tuple[str, OptionalText]:
     return leaf["kind"], leaf["name"]
 
 
-def _is_same_value(own_value: OptionalValue, other_value: OptionalValue) -> bool:
+def is_same_value(own_value: OptionalValue, other_value: OptionalValue) -> bool:
     """Return whether two values agree, up to rounding."""
     if own_value is None or other_value is None:
         return own_value is other_value

@@ -115,7 +115,7 @@ check("01.2", derivative)"""
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert done.stdout.startswith(str(tmp_path / "site"))
-    assert "which the solution's tape does not have." in done.stdout
+    assert "but the solution's tape ends before that." in done.stdout
 
 
 def write_distribution(folder):

@@ -898,7 +898,7 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
     ("appendix.3", "[i, i]", "i", "must be a list of a row and a column"),
     ("appendix.3", "[i, i]", "[0, i]", "The first row is replaced."),
     ("appendix.3", "[i, i]", "[i, 0]", "The first column is replaced."),
-    ("14.4", "reduce_mean(hidden)", "reduce_mean(hidden, axis=0)", "both tapes are the same"),
+    ("14.4", "reduce_mean(hidden)", "reduce_mean(hidden, axis=0)", "Your tape first differs"),
     ("14.11", "softmax(scores)", "softmax(z)", "z is the loss, a single number."),
     ("14.11", "0.0 * wanted", "wanted", "the second entry is wanted itself"),
     ("14.11", "(softmax(scores) - wanted)", "softmax(scores - wanted)", "inside the softmax"),

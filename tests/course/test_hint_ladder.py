@@ -21,8 +21,8 @@ def test_each_rung_speaks_of_this_program():
     first_reply = check_program("08.3", solved("08.3", "reduce_mean", "reduce_sum"))
     assert "Hint: That's the derivative of the sum. A mean also divides by the count." in first_reply
     assert (
-        "Up to your line y = tf.reduce_sum(results), both tapes are the same. "
-        "Next, your program computed Σ(results) = 35.0, but the solution computed mean(results) = 11.666667."
+        "Your tape first differs from the solution's in your line y = tf.reduce_sum(results): "
+        "your program computed Σ(results) = 35.0, but the solution computed mean(results) = 11.666667."
     ) in first_reply
     pointer, line = read_hints("08.3", solved("08.3", "reduce_mean", "reduce_sum"), 2)
     assert pointer.startswith("A path from x to the result needs a tf function for the mean of all results")
@@ -115,7 +115,7 @@ def test_a_hint_that_names_the_line_of_a_cell_is_the_same_in_its_next_run():
     program = solved("01.4", "outer.watch(x)", "pass")
     first_reply = check_program("01.4", program)
     assert "Hint: outer: x is a tensor that the tape does not watch" in first_reply
-    assert "the solution's tape recorded x × x = 1.0, but your tape did not." in first_reply
+    assert "outer: Before your line y = f(x), the solution's tape already watches x = 1.0." in first_reply
     question, line = read_hints("01.4", program, 2)
     assert question == "The rest is right, so look again at your line pass."
     assert line.endswith("  - pass\n  + outer.watch(x)")

@@ -19,33 +19,51 @@ from minitape_widgets.paired_views import build_comparison_box
 SVG = "{http://www.w3.org/2000/svg}"
 PARTED = [  # an exercise, a right piece, a wrong one, and what is said of it
     ("01.2", "y = f(x)", "y = f(x) * 2.0",
-     "Up to your line y = f(x) * 2.0, both tapes are the same. Next, your program computed (… × x + 1.0) × "
-     "2.0 = 6.0, which the solution\'s tape does not have."),
+     "Your tape first differs from the solution's in your line y = f(x) * 2.0: your program computed (… × x + 1.0) × "
+     "2.0 = 6.0, but the solution's tape ends before that."),
     ("01.2", "tf.constant(value)", "tf.constant(value + 1)",
-     "In your line tape.watch(x), your tape has x = 3.0, but the solution's tape has x = 2.0."),
+     "in your line tape.watch(x): your tape has x = 3.0, but the solution's tape has x = 2.0."),
     ("04.3", "f(a, b)", "f(b, a)",
-     "Up to your line y = f(b, a), both tapes are the same. Next, your program computed b × b = 25.0, but the "
-     "solution computed a × a = 4.0."),
+     "in your line y = f(b, a): your program computed b × b = 25.0, but the solution computed a × a = 4.0."),
+    ("04.3", "        tape.watch(b)\n        y = f(a, b)", "        y = f(a, b)\n        tape.watch(b)",
+     "Before your line y = f(a, b), the solution's tape already watches b = 5.0."),
+    ("04.3", "watch(b)", "watch([a, b])",
+     "Before your line y = f(a, b), your tape already watches a = 2.0, but the solution's tape does not."),
+    ("04.3", "        y = f(a, b)", "    y = f(a, b)",
+     "Your tape differs from the solution's: it ends before a × a = 4.0, which the solution computed."),
+    ("04.3",
+     "    with tf.GradientTape(watch_accessed_variables=False) as tape:\n        tape.watch(b)\n        y = f(a, b)",
+     "    start = b + 0.0\n    with tf.GradientTape(watch_accessed_variables=False) as tape:\n        tape.watch(b)\n"
+     "        y = f(a, start)",
+     "your program computed a × a × start = 20.0, but the solution computed a × a × b = 20.0."),
+    ("06.6", "        with tape.stop_recording():\n            said = note(a, b)\n        loss = f(a, b)",
+     "        loss = f(a, b)\n        with tape.stop_recording():\n            said = note(b, a)",
+     "in your line loss = f(a, b): your program computed a − b = 2.0, but the solution computed a × b = 3.0."),
+    ("06.6", "loss = f(a, b)", "loss = f(a, b) + f(a, b)",
+     "your program computed a − b = 2.0, but the solution's tape ends before that."),
     ("09.2", "f(w * x)", "f(w + x)",
-     "Before your line total = total + f(w + x), the solution's tape has another row: w × 1.0 = 3.0."),
+     "in your line total = total + f(w + x): your program computed w + 1.0 = 4.0, but the solution computed w × 1.0 = "
+     "3.0."),
     ("08.2", "dtype=tf.float32", "trainable=True",
-     "your program computed x × x = 9 (int32), but the solution computed x × x = 9.0 (float32)."),
+     "your program computed x × x = 9, but the solution computed x × x = 9.0."),
     ("07.1", "y + slope * slope", "y + slope",
-     "Tape 2: Before your line loss = y + slope, the solution's tape has another row: slope × slope = 0.03515625."),
+     "outer: Your tape first differs from the solution's in your line loss = y + slope: your program computed y + "
+     "slope = 0.09375, but the solution computed slope × slope = 0.03515625."),
     ("08.6", "tf.where(x > 0.0, f(safe), 0.0)", "f(safe)",
-     "Before your line y = f(safe), the solution's tape has another row: x > 0.0 = [False True True]."),
+     "the solution computed x > 0.0 = [False True True]."),
     ("01.4", "        first = inner", "    first = inner",
-     "Tape 2: Up to this point, both tapes are the same. Next, the solution's tape recorded a step of another "
-     "tape's sweep, but your tape did not."),
+     "outer: Your tape differs from the solution's: the solution's tape recorded a step of another tape's sweep "
+     "there, but your tape did not."),
     ("01.4", "        outer.watch(x)\n", "",
-     "Tape 2: Up to your line y = f(x), both tapes are the same. Next, the solution's tape recorded x × x = 1.0, but "
-     "your tape did not."),
+     "outer: Before your line y = f(x), the solution's tape already watches x = 1.0."),
     ("01.4", "        first = inner.gradient(y, x)",
      "    with tf.GradientTape() as outer:\n        outer.watch(x)\n        first = inner.gradient(y, x)",
-     "Tape 2: Before your line first = inner.gradient(y, x), the solution's tape has"),
+     "outer: Your tape first differs from the solution's in your line first = inner.gradient(y, x): your program"),
+    ("01.5", "x = x - 0.1", "x = start - 0.1",
+     "tape number 3: Your tape first differs from the solution's in your line tape.watch(x): your tape has x = "),
     ("11.6", "upstream, 0.0", "upstream, 1.0",
-     "Both tapes have the same rows. In the backward sweep, sign(x) sends 1.0 on your tape, but 0.0 on the solution's "
-     "tape."),
+     "Both tapes have the same operations. In the backward sweep, sign(x) sends 1.0 on your tape, but 0.0 on the "
+     "solution's tape."),
 ]  # fmt: skip
 
 
@@ -56,7 +74,7 @@ def test_the_first_row_that_differs_is_named_with_its_line(name, right, wrong, w
 
 def test_a_tape_that_reveals_the_answer_is_shown_from_the_third_try_on():
     program = solved("06.4", "(tf.round(x) - x)", "(tf.round(x))")
-    words = "the solution's tape has another row: round(x) − x = 0.3599999."
+    words = "the solution computed round(x) − x = 0.3599999."
     said = [check_program("06.4", program) for _ in range(3)]
     assert [words in feedback for feedback in said] == [False, False, True], said
 
@@ -88,7 +106,7 @@ def test_a_row_that_is_not_recorded_is_told_as_such():
 
     runs = [observe(square, tf.constant(2.0), watch) for watch in (False, True)]
     told = build_first_difference_playback(*runs).text
-    assert "Next, the solution's tape recorded x × x = 4.0, but your tape did not." in told
+    assert "Before your line y = x * x, the solution's tape already watches x = 2.0." in told
 
 
 def test_a_jacobian_begins_with_one_element():
@@ -101,8 +119,8 @@ def test_a_jacobian_begins_with_one_element():
 
     runs = [observe(compute_slopes, method) for method in ("jacobian", "gradient")]
     assert build_first_difference_playback(*runs).text.endswith(
-        "Both tapes have the same rows. In the backward sweep, y has [1. 0. 0.] on your tape, but [1. 1. 1.] on the "
-        "solution's tape."
+        "Both tapes have the same operations. In the backward sweep, x × x has [1. 0. 0.] on your tape, but [1. 1. 1.] "
+        "on the solution's tape."
     )
 
 
@@ -144,8 +162,8 @@ def test_the_box_is_folded_and_makes_its_two_views_when_it_is_opened(playback):
         bundle["text/html"].startswith("<details><summary>Your tape next to") and bundle["text/html"].count("<svg") == 1
     )
     assert (
-        "<p>Up to your line y = f(x) * x, both tapes are the same. Next, your program computed sin(x) × x = "
-        "1.8185948, which the solution&#x27;s tape does not have.</p><svg" in bundle["text/html"]
+        "<p>Your tape first differs from the solution&#x27;s in your line y = f(x) * x: your program computed sin(x) × "
+        "x = 1.8185948, but the solution&#x27;s tape ends before that.</p><svg" in bundle["text/html"]
     )
     box = build_comparison_box(playback, "<p>The picture.</p>", ["Tapes", "Live"], ["Yours", "Ours"])
     [inside] = box.children

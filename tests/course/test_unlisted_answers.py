@@ -138,7 +138,7 @@ WRONG_PROGRAMS = [
     ("01.2", DERIVATIVE.replace("        y = f(x)", "    y = f(x)"), "ran after the tape's with block had ended"),
     ("01.2", DERIVATIVE.replace("        tape.watch(x)\n", ""), "x is a tensor that the tape does not watch"),
     ("01.2", DERIVATIVE.replace("y, x)", "y)"), "A call is missing the argument sources."),
-    ("01.2", DERIVATIVE.replace("f(x)", "f(x + 1.0)"), "Up to your line y = f(x + 1.0), both"),
+    ("01.2", DERIVATIVE.replace("f(x)", "f(x + 1.0)"), "in your line y = f(x + 1.0): your"),
     ("01.2", DERIVATIVE.replace("return tape.gradient(y, x)", "return tape"), (
         "your answer is an object of type GradientTape"
     )),
