@@ -17,7 +17,7 @@ from ..picture.gradient_results import MAX_EXPLAINED, MAX_SOURCES, find_reason_a
 from ..picture.known_rules import KnownRule, find_known_rule
 from ..picture.path_breaks import is_zero
 from ..picture.picture_rows import PictureRow, PictureRows
-from ..picture.reader_base import Reader
+from ..picture.reader_base import Reader, merge_parts_and_return_merged
 from ..picture.shown_values import to_value_fields
 from ..picture.snapshot_types import (
     EdgeFields,
@@ -33,6 +33,7 @@ from ..picture.snapshot_types import (
 )
 from ..picture.stepper import SweepSteps
 from ..picture.truncation import shorten_name
+from ..recording.expression_names import map_sites_to_assigned_names
 from ..recording.recorded_rows import AdjointShare, BackwardPass
 from ..recording.value_summary import ValueSummary, to_float_array
 from ..recording.variable_names import iter_public_names_and_values, use_namespaces_for_names
@@ -461,6 +462,30 @@ class RecordingReader(Reader):
             if row is not None:
                 names_by_row.setdefault(row, name)
         return names_by_row
+
+    def update_rows_after_recording(self, rows: PictureRows) -> list[RowFields]:
+        """Name the results that the program's text assigns to a name, such as those in a function that has returned.
+
+        A name that several results have, as in the turns of a loop, names none of them.
+
+        Args:
+            rows: All rows of the recording, in order.
+
+        Returns:
+            The changed fields, as partial rows.
+        """
+        names = map_sites_to_assigned_names(self.files)
+        rows_by_name = group_values_by_key(
+            (names.get((*row.site, row.op.lower())) or names.get((*row.site, row.label)), row.index)
+            for row in self.recording.rows
+        )
+        taken_names = {None, *(row.get_field("name") for row in rows)}
+        parts: list[RowFields] = [
+            {"row": numbers[0], "name": name}
+            for name, numbers in rows_by_name.items()
+            if len(numbers) == 1 and name not in taken_names
+        ]
+        return merge_parts_and_return_merged(rows, parts)
 
     def list_event_fields(self) -> list[EventFields]:
         """Return the ``EventFields`` of each assignment and escape."""

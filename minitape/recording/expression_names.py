@@ -1,12 +1,13 @@
 """Read from the program's text the names of an operation's operands and result."""
 
 import ast
+from collections.abc import Iterable
 from itertools import islice
 from types import CodeType
 from typing import NamedTuple
 
 from ..common.syntax import select_nodes
-from ..engine.types import OptionalNumber, OptionalText, TextList
+from ..engine.types import OptionalText, TextList
 from .sites import read_source_lines, suppress_syntax_warnings
 
 Span = tuple[int | None, int | None, int | None, int | None]
@@ -16,7 +17,8 @@ class ExpressionNames(NamedTuple):
     """The names in an expression that calls an operation.
 
     Attributes:
-        function: The last part of the called function's name, as in "matmul", or "" for an operator.
+        function: The last part of the called function's name, as in "matmul", or the label of an operator's row, as in
+            "×", or "" for a subscript or a function without a name.
         operands: The texts of the operands that are names, attributes or indexed names, such as "self.w" or "ws[0]".
             Other operands are None.
         result: The name to which the program assigns the result, or None.
@@ -33,7 +35,7 @@ class ExpressionNames(NamedTuple):
             operation: The name of the operation.
             input_count: The number of its inputs.
         """
-        return self.function == operation if self.function else len(self.operands) == input_count
+        return self.function == operation if self.function.isidentifier() else len(self.operands) == input_count
 
 
 class _ProgramExpressions(NamedTuple):
@@ -41,17 +43,18 @@ class _ProgramExpressions(NamedTuple):
 
     Attributes:
         lines: The lines of the file, which identify the version that was parsed.
-        names_by_span: The names in each expression, by first line, last line, first column and last column.
-        calls_by_end: The names in each call, by last line and last column.
+        names_by_span: The names in each expression, by first line, last line, first column and last column. For a call,
+            also by the last line and column alone, because Python reports only these for calls over several lines.
     """
 
     lines: TextList
     names_by_span: dict[Span, ExpressionNames]
-    calls_by_end: dict[tuple[OptionalNumber, OptionalNumber], ExpressionNames]
 
 
 _programs: dict[str, _ProgramExpressions] = {}
 _MAX_CACHED_FILES = 64
+# The labels of operators in a recording of another framework, or the operation's name, by the name of their class.
+OPERATOR_LABELS = {"Add": "+", "Sub": "−", "Mult": "×", "Div": "÷", "MatMult": "@", "Pow": "pow", "USub": "−x"}
 
 
 def read_expression_names(code: CodeType, offset: int) -> ExpressionNames | None:
@@ -66,8 +69,24 @@ def read_expression_names(code: CodeType, offset: int) -> ExpressionNames | None
     """
     span = next(islice(code.co_positions(), offset // 2, None), (None,) * 4)
     program = _read_program_expressions(code.co_filename)
-    # If calls are chained over several lines, Python reports only the end of each call.
-    return program.names_by_span.get(span) or program.calls_by_end.get((span[1], span[3]))
+    return program.names_by_span.get(span) or program.names_by_span.get((None, span[1], None, span[3]))
+
+
+def map_sites_to_assigned_names(files: Iterable[str]) -> dict[tuple[object, ...], str]:
+    """Return the name to which a statement assigns the result of its last operation.
+
+    Args:
+        files: The files to read.
+
+    Returns:
+        The names, by the file, the statement's first line, and the operation, such as "sin" or "×".
+    """
+    return {
+        (file, line, names.function): names.result
+        for file in files
+        for (line, *_), names in _read_program_expressions(file).names_by_span.items()
+        if names.result
+    }
 
 
 def _read_program_expressions(file: str) -> _ProgramExpressions:
@@ -83,7 +102,7 @@ def _read_program_expressions(file: str) -> _ProgramExpressions:
 
 def _parse_expressions(lines: TextList) -> _ProgramExpressions:
     """Parse the operators and calls of a program. For a program with a syntax error, the result is empty."""
-    program = _ProgramExpressions(lines, {}, {})
+    program = _ProgramExpressions(lines, {})
     try:
         with suppress_syntax_warnings():
             tree = ast.parse("".join(lines))
@@ -96,7 +115,8 @@ def _parse_expressions(lines: TextList) -> _ProgramExpressions:
         elif isinstance(node, ast.Assign) and len(node.targets) == 1:
             result_names[node.value] = unparse_if_name_attribute_or_item(node.targets[0])
         elif (operands := _list_operands_or_arguments(node)) and isinstance(node, ast.expr):
-            function = unparse_if_name_attribute_or_item(node.func) or "" if isinstance(node, ast.Call) else ""
+            operator = OPERATOR_LABELS.get(type(getattr(node, "op", None)).__name__, "")
+            function = unparse_if_name_attribute_or_item(node.func) or "" if isinstance(node, ast.Call) else operator
             names = ExpressionNames(
                 function.rpartition(".")[2],
                 tuple(map(unparse_if_name_attribute_or_item, operands)),
@@ -104,7 +124,7 @@ def _parse_expressions(lines: TextList) -> _ProgramExpressions:
             )
             program.names_by_span[node.lineno, node.end_lineno, node.col_offset, node.end_col_offset] = names
             if isinstance(node, ast.Call):
-                program.calls_by_end[node.end_lineno, node.end_col_offset] = names
+                program.names_by_span[None, node.end_lineno, None, node.end_col_offset] = names
     return program
 
 

@@ -497,3 +497,29 @@ def test_a_picture_shows_no_update_of_a_parameter_that_the_optimizer_skipped():
     assert is_updated == {"encoder.weight": False, "encoder.bias": False, "decoder.weight": True, "decoder.bias": True}
     svg = tf.draw(recording, fold="layers").svg
     assert ">decoder<" in svg and ">decoder²<" in svg and "Linear" not in svg  # the layer, not only its class
+
+
+def shrink(x):
+    a = x * x
+    b = torch.sin(
+        a,
+    )
+    c = rotate(b * 2.0)  # b * 2.0 is not c.
+    return a * c
+
+
+def rotate(x):
+    return torch.cos(x)
+
+
+def test_a_picture_names_what_a_function_assigns_once_and_nothing_else():
+    """The functions have returned, so no variable holds these tensors any longer."""
+
+    def list_names(count: int) -> list[str | None]:
+        x = torch.tensor(2.0, requires_grad=True)
+        with bridge.record() as recording:
+            sum(shrink(x) for _ in range(count)).backward()
+        return [row["name"] for row in tf.snapshot(recording)["rows"]]
+
+    assert list_names(1)[1:6] == ["a", "b", None, None, None]
+    assert "a" not in list_names(2)
