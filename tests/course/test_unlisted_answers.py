@@ -273,7 +273,7 @@ TOLD = [
     ("01.2", solved("01.2", "tape.gradient(y, x)", "tape.gradient(y, [x]).numpy()"), "is a list of length 1"),
     ("01.2", solved("01.2", "tape.gradient(y, x)", "float(tape.gradient(y, x)).numpy()"), "dot is a number"),
     ("01.4", solved("01.4", "inner.gradient(y, x)", "tf.Variable(inner.gradient(y, x))"), "created a new variable"),
-    ("01.5", solved("01.5", STEP, "x = start - 0.1 * tape.gradient(y, x)"), "In your line tape.watch(x), your tape"),
+    ("01.5", solved("01.5", STEP, "x = start - 0.1 * tape.gradient(y, x)"), "in your line tape.watch(x): your tape"),
     ("01.5", solved("01.5", STEP, "x = x - 0.1 * y"), "but you never called tape.gradient"),
     ("01.5", solved("01.5", STEP, "x = 0.1 * tape.gradient(y, x)"), "That's 0.1 times the slope alone."),
     ("01.5", solved("01.5", STEP, "x = -0.1 * tape.gradient(y, x)"), "if you leave out x."),
