@@ -218,7 +218,13 @@ class _ComparedTape:
     """
 
     def __init__(self, tape: Answer, snapshot: Snapshot, place: int) -> None:
-        """Find what the tape watched before the row `place`, or at any time by itself."""
+        """Find what the tape watched before a row, or at any time by itself.
+
+        Args:
+            tape: The tape.
+            snapshot: Its snapshot.
+            place: The number of the row.
+        """
         self.rows = snapshot["rows"]
         self._expressions = Expressions(self.rows)
         self._watched_rows = [
@@ -228,7 +234,14 @@ class _ComparedTape:
         ]
 
     def list_watches_without(self, other: _ComparedTape) -> str:
-        """Describe what this tape was told to watch, except what the other tape also watches."""
+        """Describe what this tape was told to watch, except what the other tape also watches.
+
+        Args:
+            other: The other tape.
+
+        Returns:
+            Names and values, or "" if there is nothing.
+        """
         return ", ".join(
             self.describe_row(row)
             for row in self._watched_rows
@@ -237,7 +250,14 @@ class _ComparedTape:
         )
 
     def describe_row(self, row: OptionalRow) -> str:
-        """Describe a row by its name or expression and its value, and an unnamed constant only by its value."""
+        """Describe a row by its name or expression and its value, and an unnamed constant only by its value.
+
+        Args:
+            row: A row of this tape, or None.
+
+        Returns:
+            The description, or "" for None.
+        """
         if row is None:
             return ""
         value = truncate_text(" ".join((row["value"] or {"text": "…"})["text"].split()), MAX_VALUE_LENGTH)
@@ -245,7 +265,11 @@ class _ComparedTape:
         return value if is_number else f"{self.format_name(row)} = {value}"
 
     def format_name(self, row: RowFields) -> str:
-        """Return the expression of an operation, with dots for inputs that have no name, or the name of a leaf."""
+        """Return the expression of an operation, with dots for inputs that have no name, or the name of a leaf.
+
+        Args:
+            row: A row of this tape.
+        """
         if row["kind"] != "operation":
             return str(row["name"] or row["label"] or row["op"]).removesuffix(":0")
         text = re.sub(ROW_NUMBER, "…", self._expressions.list_texts_longest_first(row)[0])
