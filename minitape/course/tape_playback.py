@@ -196,10 +196,13 @@ def describe_difference(
     elif solution_row is None:
         kind = "operation" if solution_next else "end"
     elif own_row is None:
-        is_sweep = solution_row["by"] is not None and solution_row["status"] == "recorded"
-        kind = "sweep" if is_sweep else "operation" if own_next else "missing"
+        kind = "operation" if own_next else "missing"
+        if solution_row["by"] is not None and solution_row["status"] == "recorded":
+            kind = "sweep"
+    elif kind == "recording" and here != there:
+        kind = "operation"
     elif kind == "recording":
-        kind = "operation" if here != there else kind if own_row["status"] == "recorded" else "unrecorded"
+        kind = kind if own_row["status"] == "recorded" else "unrecorded"
     elif here == there:
         kind = "unclear"
     name = own.format_name(own_row) if own_row else ""
