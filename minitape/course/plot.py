@@ -13,7 +13,7 @@ from html import escape
 from pathlib import Path
 
 import numpy as np
-from numpy import ndarray
+from numpy import float64, ndarray
 
 from ..common.atomic_write import write_file
 from ..common.translation import say
@@ -152,7 +152,7 @@ class Plot:
         x_fractions, y_fractions = ((np.arange(count) + 0.5) / count for count in CELLS)
         xs = self.x[0] + (self.x[1] - self.x[0]) * x_fractions
         ys = self.y[0] + (self.y[1] - self.y[0]) * y_fractions
-        return np.asarray(to_numpy_value(function(*np.meshgrid(xs, ys))), np.float64)
+        return np.asarray(to_numpy_value(function(*np.meshgrid(xs, ys))), float64)
 
     def _paint_cells(self, colours: ndarray, opacity: str = "1") -> Plot:
         """Draw the cells of the picture in their colors as a bitmap, whose rows run upward."""
@@ -217,7 +217,7 @@ class Plot:
 
     def _to_pixels(self, xs: Answer, ys: Answer) -> ndarray:
         """Compute the positions of points in the picture. Positions far outside are limited, for drawing programs."""
-        x, y = (np.ravel(np.asarray(to_numpy_value(values), np.float64)) for values in (xs, ys))
+        x, y = (np.ravel(np.asarray(to_numpy_value(values), float64)) for values in (xs, ys))
         width, height = self.size
         x_pixels = LEFT + (x - self.x[0]) / (self.x[1] - self.x[0]) * (width - LEFT - RIGHT)
         y_pixels = TOP + (self.y[1] - y) / (self.y[1] - self.y[0]) * (height - BOTTOM - TOP)

@@ -144,21 +144,37 @@ def build_first_difference_playback(
     own_tapes, solution_tapes = (run.asked_tapes[: MAX_TAPES + 1] for run in (own_run, solution_run))
     if len(own_tapes) != len(solution_tapes):
         return None
+    own_snapshots, solution_snapshots = (
+        list(map(build_rows_and_sweep, run.asked_tapes[:MAX_TAPES], run.asked_names)) for run in (own_run, solution_run)
+    )
     playback = None
-    for number in range(min(len(own_tapes), MAX_TAPES)):
-        # Of nested tapes, which share a recording, the one that was asked last computed the wrong gradient.
-        if playback is not None and own_tapes[number]._record is not playback.tapes[0]._record:
-            break
+    for number, snapshots in enumerate(zip(own_snapshots, solution_snapshots, strict=True)):
         tapes = own_tapes[number], solution_tapes[number]
-        names = own_run.asked_names[number], solution_run.asked_names[number]
-        snapshots = build_rows_and_sweep(tapes[0], names[0]), build_rows_and_sweep(tapes[1], names[1])
+        # Of nested tapes, which share a recording, the one that was asked last computed the wrong gradient.
+        if playback and tapes[0]._record is not playback.tapes[0]._record:
+            break
         difference = find_first_difference(*snapshots, is_each_asked_once)
-        if difference is not None:
+        if difference and not (
+            _is_among(snapshots[0], solution_snapshots, is_each_asked_once)
+            and _is_among(snapshots[1], own_snapshots, is_each_asked_once)
+        ):
             text = describe_difference(difference, snapshots, tapes)
             if len(own_tapes) > 1:
                 text = say("{place}: {told}", place=_find_tape_name(own_run, number), told=text)
-            playback = Playback(tapes, names, snapshots, difference, text, results)
+            playback = Playback(
+                tapes,
+                (own_run.asked_names[number], solution_run.asked_names[number]),
+                snapshots,
+                difference,
+                text,
+                results,
+            )
     return playback
+
+
+def _is_among(snapshot: Snapshot, others: list[Snapshot], is_each_asked_once: bool) -> bool:
+    """Return whether another program, which may ask its tapes in another order, has a tape like this one."""
+    return any(not find_first_difference(snapshot, other, is_each_asked_once) for other in others)
 
 
 def _find_tape_name(run: ObservedRun, number: int) -> str:
@@ -199,10 +215,11 @@ def describe_difference(
         kind = "operation" if own_next else "missing"
         if solution_row["by"] is not None and solution_row["status"] == "recorded":
             kind = "sweep"
-    elif kind == "recording" and here != there:
-        kind = "operation"
     elif kind == "recording":
-        kind = kind if own_row["status"] == "recorded" else "unrecorded"
+        if here != there:
+            kind = "operation"
+        elif own_row["status"] != "recorded":
+            kind = "unrecorded"
     elif here == there:
         kind = "unclear"
     name = own.format_name(own_row) if own_row else ""

@@ -1,7 +1,7 @@
 """Summarize recorded values: their elements, and whether all of them are zero or finite."""
 
 import numpy as np
-from numpy import ndarray
+from numpy import float64, ndarray
 
 from ..engine.types import Adjoint
 
@@ -68,7 +68,7 @@ def compute_is_all_zero_and_all_finite(array: ndarray | None) -> tuple[bool, boo
     """
     if array is None or array.dtype.kind not in "biufcV":
         return False, True
-    numbers = array if array.dtype.kind == "c" else array.astype(np.float64)
+    numbers = array if array.dtype.kind == "c" else array.astype(float64)
     return bool(numbers.size and not numbers.any()), bool(np.isfinite(numbers).all())
 
 
@@ -83,4 +83,4 @@ def to_float_array(value: ValueSummary | None) -> ndarray | None:
         An array of the value's shape, or None if the elements no longer exist or are not real numbers.
     """
     array = None if value is None else value.to_array()
-    return None if array is None or array.dtype.kind not in "biufV" else np.asarray(array, np.float64)
+    return None if array is None or array.dtype.kind not in "biufV" else np.asarray(array, float64)

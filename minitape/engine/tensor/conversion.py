@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 import numpy as np
-from numpy import float32, ndarray
+from numpy import float32, floating, ndarray
 
 from ..hooks import hooks
 from ..record.provenance import build_origin, get_thread_escape_log
@@ -31,7 +31,7 @@ _LARGEST_FLOAT32 = float(np.finfo(float32).max)
 
 _BOOLS = (bool, np.bool_)
 _INTEGERS = (int, np.integer)
-_REAL_NUMBERS = (float, np.floating, *_INTEGERS)
+_REAL_NUMBERS = (float, floating, *_INTEGERS)
 _NUMBERS = (complex, float, int, np.number)
 # For each kind of dtype, the Python and NumPy types that can become its elements.
 _TYPES_BY_KIND = {"f": _REAL_NUMBERS, "i": _INTEGERS, "u": _INTEGERS, "b": _BOOLS, "c": _NUMBERS, "s": _TEXT}
@@ -304,7 +304,7 @@ def _convert_by_first_leaf(leaves: list[Object], leaf_types: set[type]) -> ndarr
             continue
         if element_type is np.int64:
             return _build_integers(leaves)
-        kind = first_leaf.dtype.type if isinstance(first_leaf, np.floating) else element_type
+        kind = first_leaf.dtype.type if isinstance(first_leaf, floating) else element_type
         # Numbers that are too large become infinite without a warning.
         return ignore_fp_errors().run(np.array, leaves, kind)
     raise ValueError(_MIXED_TYPES)
