@@ -226,7 +226,7 @@ def describe_difference(
     told = say((DIFFERENCES | DIFFERENCES_IN_LINE)[kind], line=line, here=here, there=there, name=name)
     if kind in DIFFERENCES:
         return told
-    place = "Your tape first differs from the solution's in your line {line}: {told}"
+    place = "Your tape differs from the solution's in your line {line}: {told}"
     return say(place if line else "Your tape differs from the solution's: {told}", line=line, told=told)
 
 

@@ -68,7 +68,7 @@ def build_rows_and_sweep(tape: GradientTape, names: dict[str, object]) -> Snapsh
         names: The Python names of the program that the tape recorded.
     """
     recording = get_picture_source(tape, "a comparison takes")
-    reader: Any = recording.build_reader([names])  # That of a tape also lists its tapes.
+    reader: Any = recording.build_reader([names])  # A tape's reader also lists its tapes.
     reader.recompute_into_kept_arrays()
     snapshot = build_snapshot(recording, None, None, reader, reader.read_new_rows(100_000), has_results=False)
     tape_number = reader.tapes.index(tape)
