@@ -18,8 +18,7 @@ STEP_COUNTS = {
     "n+1": "This is the result of one step too many.",
     "n-1": "This is the result of one step too few.",
     "1": (
-        "This is the result of a single step. Which lines are repeated, and does each step begin where the one before "
-        "ended?"
+        "This is the result of a single step. All steps are needed, and each of them begins where the one before ended."
     ),
 }
 RATES = {

@@ -682,7 +682,7 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
     ("11.6", "upstream, 0.0", "upstream, -upstream", "Outside the ramp, -upstream comes back"),
     ("11.6", "tf.sign(x), grad", "tf.sign(x), grad(x)", "Return the function grad itself"),
     ("11.6", "tf.sign(x), grad", "tf.sign(x)", "sign returns only its value"),
-    ("10.4", "k < times", "y < times", "the condition compare a whole counter"),
+    ("10.4", "k < times", "y < times", "does the condition compare with it"),
     ("11.2", "upstream * x / z, upstream * y / z", "1.0 / z, 1.0 / z", "Both results are 1 / z"),
     ("11.4", "1.0 / (1.0 + tf.exp(-x))", "(1.0 + tf.tanh(x)) / 2.0", "but twice as fast"),
     ("11.4", "1.0 / (1.0 + tf.exp(-x))", "tf.maximum(x, 0.0)", "the larger of x and 0"),
