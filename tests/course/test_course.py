@@ -632,8 +632,8 @@ def test_a_variable_of_integers_is_not_one_that_holds_decimals():
     )
     said = count_try_and_build_feedback("appendix.7", tf.Variable([1.0, 2.0]))
     assert "compared" not in said and "the number of axes or their length?" in said
-    assert "isn't a variable" in count_try_and_build_feedback("appendix.7", tf.constant([1.0, 2.0]))
-    assert "isn't a variable" in count_try_and_build_feedback("appendix.7", [1.0, 2.0])
+    assert "isn't one variable" in count_try_and_build_feedback("appendix.7", tf.constant([1.0, 2.0]))
+    assert "isn't one variable" in count_try_and_build_feedback("appendix.7", [1.0, 2.0])
     assert "correct" in count_try_and_build_feedback(
         "appendix.7", tf.Variable([1.0, 2.0], shape=[None], dtype=tf.float64)
     )

@@ -103,7 +103,7 @@ PROGRAMS = [
         solved("06.3", "b = tf.Variable(value_of_b)", "b = tf.Variable(value_of_b, trainable=False)").replace(
             "tf.stop_gradient(b)", "b"
         ),
-        "b is frozen for good",
+        "no tape watches b by itself",
     ),
     ("02.3", solved("02.3", "arrived, -arrived", "arrived * y, arrived * x"), "the rule for a product"),
     (
@@ -179,7 +179,7 @@ PROGRAMS += [  # of a fourth reading: an edit is told that the program shows, an
      "right, but they are not in a list"),
     ("12.8", solved("12.8", "(g @ w.T,", "(-g @ w.T,"),
      "the one for x has the wrong sign."),
-    ("appendix.2", IN_PLACE + "return x * (x > 0)", "makes it 1 and 0."),
+    ("appendix.2", IN_PLACE + "return x * (x > 0)", "makes a mask 1 and 0."),
     ("appendix.2", IN_PLACE + "x[x < 0] = 0\n    return x", "cannot be changed in place"),
 ]  # fmt: skip
 LEAVING = """

@@ -116,7 +116,7 @@ WRONG = [
 ]
 WRONG_PROGRAMS = [
     ("appendix.3", "def zero(t):\n    return np.array(t) * (1 - np.eye(len(t)))", "they aren't in a tensor"),
-    ("08.6", solved("08.6", "x, 1.0", "x, 1e30"), "The results are right, but f is infinite at the number that"),
+    ("08.6", solved("08.6", "x, 1.0", "x, 1e30"), "The results are right, but f isn't finite at one of the numbers that"),
     ("10.6", solved("10.6", "/ tape.gradient(miss, angle)", "/ abs(tape.gradient(miss, angle))"), "∂miss/∂angle) = 2"),
     ("02.5", SOLUTIONS["02.5"].replace("arrived =", 'if operation == "leaf": break\n        arrived ='), "not yet"),
     ("06.5",
@@ -133,7 +133,7 @@ WRONG_PROGRAMS = [
     ("11.6", solved("11.6", "tf.abs(x) < 1.0", "tf.abs(x - 0.5) < 1.5"), "not yet"),
     ("01.4", NESTED.replace("return outer.gradient(first, x)", "return first**2"), "a power of the first derivative"),
     ("05.3", solved("05.3", "z = g(x)", "z = g(x + 1.0)"), SECOND_WRONG),
-    ("05.4", solved("05.4", "return variables", "return starts"), "The right result is in variables, but"),
+    ("05.4", solved("05.4", "return variables", "return starts"), "These are the values from the start."),
     ("01.2", DERIVATIVE.replace("gradient(y, x)", "gradient(y, value)"), "such as a plain number"),
     ("01.2", DERIVATIVE.replace("        y = f(x)", "    y = f(x)"), "ran after the tape's with block had ended"),
     ("01.2", DERIVATIVE.replace("        tape.watch(x)\n", ""), "x is a tensor that the tape does not watch"),
@@ -166,7 +166,7 @@ WRONG_PROGRAMS = [
 ]  # fmt: skip
 WRONG_PROGRAMS += parse_programs(
     """
-#@ 07.7 | more than two sweeps
+#@ 07.7 | not an array of 3 numbers
 def hessian_row(f, point, direction):
     x = tf.Variable(point)
     with tf.GradientTape(persistent=True) as outer:
@@ -281,7 +281,7 @@ TOLD = [
     ("01.5", solved("01.5", STEP, "x = x - 0,1 * tape.gradient(y, x)"), "your answer is a tuple of length 2"),
     ("01.2", solved("01.2", "return tape", "return x"), "gradient is a tape method. Write tape.gradient(...)."),
     ("01.4", solved("01.4", "return outer", "return first, outer"), "The right result is in outer.gradient(first, x)"),
-    ("06.3", solved("06.3", "stop_gradient(b)", "stop_gradient(a)"), "once through tf.stop_gradient."),
+    ("06.3", solved("06.3", "stop_gradient(b)", "stop_gradient(a)"), "both inputs of distance have the value of a"),
     ("10.2", solved("10.2", "return f(x)", "global value; return f(x)").replace("penalty * x", "value"),
      "'value' is a name inside your function"),
     ("10.4", solved("10.4", "k + 1", "k"), "as after a loop that doesn't end by itself"),
@@ -313,7 +313,7 @@ TOLD = [
     ("10.2", TWO_SLOPES.replace("loss(x):", "loss(x, penalty=0.0):"), "no call passes one"),
     ("10.2", TWO_SLOPES.replace(EACH, EACH + "        penalty = tf.Variable(penalty)\n"), "the variable that existed"),
     ("10.2", TWO_SLOPES.replace(EACH, EACH + "        penalty = tf.constant(penalty)\n"),
-     "the number that penalty had when loss was traced"),
+     "this 0 stays in the recording"),
 ]  # fmt: skip
 COLLECTED = [
     ("02.4", {"A": "yes", "B": "yes", "C": "no", "D": "no"}, "A: The answer must be True or False."),
