@@ -41,7 +41,7 @@ DIFFERENCES_IN_LINE = {
     "unrecorded": "the solution's tape recorded {there} there, but your tape did not.",
     "sweep": "the solution's tape recorded a step of another tape's sweep there, but your tape did not.",
     "start": "your tape has {here}, but the solution's tape has {there}.",
-    "operation": "your program computed {here}, but the solution computed {there}.",
+    "operation": "next, your program computed {here}, and the solution computed {there}.",
     "value": "your program computed {here}, but the solution computed {there}.",
     "unclear": "compare the two tapes there.",
 }
@@ -226,7 +226,7 @@ def describe_difference(
     told = say((DIFFERENCES | DIFFERENCES_IN_LINE)[kind], line=line, here=here, there=there, name=name)
     if kind in DIFFERENCES:
         return told
-    place = "Your tape differs from the solution's in your line {line}: {told}"
+    place = "Your tape and the solution's differ at your line {line}: {told}"
     return say(place if line else "Your tape differs from the solution's: {told}", line=line, told=told)
 
 

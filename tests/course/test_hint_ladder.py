@@ -21,8 +21,8 @@ def test_each_rung_speaks_of_this_program():
     first_reply = check_program("08.3", solved("08.3", "reduce_mean", "reduce_sum"))
     assert "Hint: That's the derivative of the sum. A mean also divides by the count." in first_reply
     assert (
-        "Your tape differs from the solution's in your line y = tf.reduce_sum(results): "
-        "your program computed Σ(results) = 35.0, but the solution computed mean(results) = 11.666667."
+        "Your tape and the solution's differ at your line y = tf.reduce_sum(results): "
+        "next, your program computed Σ(results) = 35.0, and the solution computed mean(results) = 11.666667."
     ) in first_reply
     pointer, line = read_hints("08.3", solved("08.3", "reduce_mean", "reduce_sum"), 2)
     assert pointer.startswith("A path from x to the result needs a tf function for the mean of all results")

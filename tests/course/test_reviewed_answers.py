@@ -92,7 +92,7 @@ PROGRAMS = [
         "    return outer.gradient(slope, x)",
         "That's the Hessian times a list of ones.",
     ),
-    ("14.4", solved("14.4", "gradient(loss, w1)", "gradient(features, w1)"), "is the loss the target?"),
+    ("14.4", solved("14.4", "gradient(loss, w1)", "gradient(features, w1)"), "Does yours, and is it the target?"),
     ("appendix.2", "def keep(numbers):\n    return tf.minimum(tf.constant(numbers), 0.0)", "the other way round"),
     ("07.4", solved("07.4", "slope(x) / bend(x)", "bend(x) / slope(x)"), "upside down"),
     ("07.4", solved("07.4", "x - slope(x) / bend(x)", "(x - slope(x)) / bend(x)"), "mind the brackets"),
