@@ -23,8 +23,8 @@ from .exercise import Answer, NamedValues, Program
 
 MAX_VALUE_LENGTH = 60
 DIFFERENCES = {
-    "watched": "Before your line {line}, the solution's tape already watches {there}.",
-    "unwatched": "Before your line {line}, your tape already watches {here}, but the solution's tape does not.",
+    "watched": "Before the line {line}, the solution's tape already watches {there}.",
+    "unwatched": "Before the line {line}, your tape already watches {here}, but the solution's tape does not.",
     "adjoint": (
         "Both tapes have the same operations. In the backward sweep, {name} has {here} on your tape, but {there} on "
         "the solution's tape."
@@ -226,7 +226,7 @@ def describe_difference(
     told = say((DIFFERENCES | DIFFERENCES_IN_LINE)[kind], line=line, here=here, there=there, name=name)
     if kind in DIFFERENCES:
         return told
-    place = "Your tape and the solution's differ at your line {line}: {told}"
+    place = "Your tape and the solution's differ at the line {line}: {told}"
     return say(place if line else "Your tape differs from the solution's: {told}", line=line, told=told)
 
 

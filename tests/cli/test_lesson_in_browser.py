@@ -373,7 +373,7 @@ def test_a_wrong_program_is_opened_beside_the_solution(page, server):
     page.keyboard.press("Control+Enter")
     output = page.locator(".jp-OutputArea").first
     expect(output).to_contain_text(
-        "Your tape and the solution's differ at your line y = f(x) * x",
+        "Your tape and the solution's differ at the line y = f(x) * x",
         timeout=LONG,
     )
     expect(page.locator(".mt-view")).to_have_count(0)

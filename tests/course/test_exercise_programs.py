@@ -747,7 +747,7 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
         '        elif operation == "multiply":\n'
         "            speeds[inputs[0]] += speeds[row] * values[inputs[1]]\n"
         "            speeds[inputs[1]] += speeds[row] * values[inputs[0]]"
-    ), "This still sends to the inputs"),
+    ), "A row *collects* from its inputs"),
     ("02.6", "speeds[start] = 1.0", "speeds = [float(row[0] == 'leaf') for row in rows]",
      "Only the leaf start gets a 1"),
     ("03.3", "w.numpy()", "w", "a number that w held when its loss was the lowest"),

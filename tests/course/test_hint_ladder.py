@@ -21,7 +21,7 @@ def test_each_rung_speaks_of_this_program():
     first_reply = check_program("08.3", solved("08.3", "reduce_mean", "reduce_sum"))
     assert "Hint: That's the derivative of the sum. A mean also divides by the count." in first_reply
     assert (
-        "Your tape and the solution's differ at your line y = tf.reduce_sum(results): "
+        "Your tape and the solution's differ at the line y = tf.reduce_sum(results): "
         "next, your program computed Σ(results) = 35.0, and the solution computed mean(results) = 11.666667."
     ) in first_reply
     pointer, line = read_hints("08.3", solved("08.3", "reduce_mean", "reduce_sum"), 2)
@@ -115,7 +115,7 @@ def test_a_hint_that_names_the_line_of_a_cell_is_the_same_in_its_next_run():
     program = solved("01.4", "outer.watch(x)", "pass")
     first_reply = check_program("01.4", program)
     assert "Hint: outer: x is a tensor that the tape does not watch" in first_reply
-    assert "outer: Before your line y = f(x), the solution's tape already watches x = 1.0." in first_reply
+    assert "outer: Before the line y = f(x), the solution's tape already watches x = 1.0." in first_reply
     question, line = read_hints("01.4", program, 2)
     assert question == "The rest is right, so look again at your line pass."
     assert line.endswith("  - pass\n  + outer.watch(x)")

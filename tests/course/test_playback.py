@@ -19,16 +19,16 @@ from minitape_widgets.paired_views import build_comparison_box
 SVG = "{http://www.w3.org/2000/svg}"
 PARTED = [  # an exercise, a right piece, a wrong one, and what is said of it
     ("01.2", "y = f(x)", "y = f(x) * 2.0",
-     "Your tape and the solution's differ at your line y = f(x) * 2.0: your program computed (… × x + 1.0) × "
+     "Your tape and the solution's differ at the line y = f(x) * 2.0: your program computed (… × x + 1.0) × "
      "2.0 = 6.0, but the solution's tape ends before that."),
     ("01.2", "tf.constant(value)", "tf.constant(value + 1)",
-     "at your line tape.watch(x): your tape has x = 3.0, but the solution's tape has x = 2.0."),
+     "at the line tape.watch(x): your tape has x = 3.0, but the solution's tape has x = 2.0."),
     ("04.3", "f(a, b)", "f(b, a)",
-     "at your line y = f(b, a): next, your program computed b × b = 25.0, and the solution computed a × a = 4.0."),
+     "at the line y = f(b, a): next, your program computed b × b = 25.0, and the solution computed a × a = 4.0."),
     ("04.3", "        tape.watch(b)\n        y = f(a, b)", "        y = f(a, b)\n        tape.watch(b)",
-     "Before your line y = f(a, b), the solution's tape already watches b = 5.0."),
+     "Before the line y = f(a, b), the solution's tape already watches b = 5.0."),
     ("04.3", "watch(b)", "watch([a, b])",
-     "Before your line y = f(a, b), your tape already watches a = 2.0, but the solution's tape does not."),
+     "Before the line y = f(a, b), your tape already watches a = 2.0, but the solution's tape does not."),
     ("04.3", "        y = f(a, b)", "    y = f(a, b)",
      "Your tape differs from the solution's: it ends before a × a = 4.0, which the solution computed."),
     ("04.3",
@@ -38,16 +38,16 @@ PARTED = [  # an exercise, a right piece, a wrong one, and what is said of it
      "your program computed a × a × start = 20.0, and the solution computed a × a × b = 20.0."),
     ("06.6", "        with tape.stop_recording():\n            said = note(a, b)\n        loss = f(a, b)",
      "        loss = f(a, b)\n        with tape.stop_recording():\n            said = note(b, a)",
-     "at your line loss = f(a, b): next, your program computed a − b = 2.0, and the solution computed a × b = 3.0."),
+     "at the line loss = f(a, b): next, your program computed a − b = 2.0, and the solution computed a × b = 3.0."),
     ("06.6", "loss = f(a, b)", "loss = f(a, b) + f(a, b)",
      "your program computed a − b = 2.0, but the solution's tape ends before that."),
     ("09.2", "f(w * x)", "f(w + x)",
-     "at your line total = total + f(w + x): next, your program computed w + 1.0 = 4.0, and the solution computed "
+     "at the line total = total + f(w + x): next, your program computed w + 1.0 = 4.0, and the solution computed "
      "w × 1.0 = 3.0."),
     ("08.2", "dtype=tf.float32", "trainable=True",
      "your program computed x × x = 9, and the solution computed x × x = 9.0."),
     ("07.1", "y + slope * slope", "y + slope",
-     "outer: Your tape and the solution's differ at your line loss = y + slope: next, your program computed y + "
+     "outer: Your tape and the solution's differ at the line loss = y + slope: next, your program computed y + "
      "slope = 0.09375, and the solution computed slope × slope = 0.03515625."),
     ("08.6", "tf.where(x > 0.0, f(safe), 0.0)", "f(safe)",
      "the solution computed x > 0.0 = [False True True]."),
@@ -55,12 +55,12 @@ PARTED = [  # an exercise, a right piece, a wrong one, and what is said of it
      "outer: Your tape differs from the solution's: the solution's tape recorded a step of another tape's sweep "
      "there, but your tape did not."),
     ("01.4", "        outer.watch(x)\n", "",
-     "outer: Before your line y = f(x), the solution's tape already watches x = 1.0."),
+     "outer: Before the line y = f(x), the solution's tape already watches x = 1.0."),
     ("01.4", "        first = inner.gradient(y, x)",
      "    with tf.GradientTape() as outer:\n        outer.watch(x)\n        first = inner.gradient(y, x)",
-     "outer: Your tape and the solution's differ at your line first = inner.gradient(y, x): next, your program"),
+     "outer: Your tape and the solution's differ at the line first = inner.gradient(y, x): next, your program"),
     ("01.5", "x = x - 0.1", "x = start - 0.1",
-     "tape number 3: Your tape and the solution's differ at your line tape.watch(x): your tape has x = "),
+     "tape number 3: Your tape and the solution's differ at the line tape.watch(x): your tape has x = "),
     ("11.6", "upstream, 0.0", "upstream, 1.0",
      "Both tapes have the same operations. In the backward sweep, sign(x) sends 1.0 on your tape, but 0.0 on the "
      "solution's tape."),
@@ -106,7 +106,7 @@ def test_a_row_that_is_not_recorded_is_told_as_such():
 
     runs = [observe(square, tf.constant(2.0), watch) for watch in (False, True)]
     told = build_first_difference_playback(*runs).text
-    assert "Before your line y = x * x, the solution's tape already watches x = 2.0." in told
+    assert "Before the line y = x * x, the solution's tape already watches x = 2.0." in told
 
 
 def test_a_jacobian_begins_with_one_element():
@@ -162,7 +162,7 @@ def test_the_box_is_folded_and_makes_its_two_views_when_it_is_opened(playback):
         bundle["text/html"].startswith("<details><summary>Your tape next to") and bundle["text/html"].count("<svg") == 1
     )
     assert (
-        "<p>Your tape and the solution&#x27;s differ at your line y = f(x) * x: your program computed sin(x) × "
+        "<p>Your tape and the solution&#x27;s differ at the line y = f(x) * x: your program computed sin(x) × "
         "x = 1.8185948, but the solution&#x27;s tape ends before that.</p><svg" in bundle["text/html"]
     )
     box = build_comparison_box(playback, "<p>The picture.</p>", ["Tapes", "Live"], ["Yours", "Ours"])

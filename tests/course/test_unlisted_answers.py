@@ -138,7 +138,7 @@ WRONG_PROGRAMS = [
     ("01.2", DERIVATIVE.replace("        y = f(x)", "    y = f(x)"), "ran after the tape's with block had ended"),
     ("01.2", DERIVATIVE.replace("        tape.watch(x)\n", ""), "x is a tensor that the tape does not watch"),
     ("01.2", DERIVATIVE.replace("y, x)", "y)"), "A call is missing the argument sources."),
-    ("01.2", DERIVATIVE.replace("f(x)", "f(x + 1.0)"), "at your line y = f(x + 1.0): next, your"),
+    ("01.2", DERIVATIVE.replace("f(x)", "f(x + 1.0)"), "at the line y = f(x + 1.0): next, your"),
     ("01.2", DERIVATIVE.replace("return tape.gradient(y, x)", "return tape"), (
         "your answer is an object of type GradientTape"
     )),
@@ -273,7 +273,7 @@ TOLD = [
     ("01.2", solved("01.2", "tape.gradient(y, x)", "tape.gradient(y, [x]).numpy()"), "is a list of length 1"),
     ("01.2", solved("01.2", "tape.gradient(y, x)", "float(tape.gradient(y, x)).numpy()"), "dot is a number"),
     ("01.4", solved("01.4", "inner.gradient(y, x)", "tf.Variable(inner.gradient(y, x))"), "created a new variable"),
-    ("01.5", solved("01.5", STEP, "x = start - 0.1 * tape.gradient(y, x)"), "at your line tape.watch(x): your tape"),
+    ("01.5", solved("01.5", STEP, "x = start - 0.1 * tape.gradient(y, x)"), "at the line tape.watch(x): your tape"),
     ("01.5", solved("01.5", STEP, "x = x - 0.1 * y"), "but you never called tape.gradient"),
     ("01.5", solved("01.5", STEP, "x = 0.1 * tape.gradient(y, x)"), "That's 0.1 times the slope alone."),
     ("01.5", solved("01.5", STEP, "x = -0.1 * tape.gradient(y, x)"), "if you leave out x."),
