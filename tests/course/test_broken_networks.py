@@ -198,7 +198,7 @@ def test_the_exercises_ask_about_the_beds_of_the_ward_that_was_opened(ward):
     ("fir", [], "correct"),
     ("fir", (), "correct"),
     ("fir", "healthy", "correct"),
-    ("fir", [("sign", 3)], "which a cross-entropy never does. But it falls from 5.937 to 5.053"),
+    ("fir", [("sign", 3)], "which a cross-entropy never does. But it begins at 5.937 and ends at 5.053"),
     ("fir", [("order", 5)], "w2 moved by its own gradient, by about 0.41 at most"),
     ("oak", [("flat", 1)], "flat: w1's gradient is 0.0, but no line has an operation that jumps in steps"),
     ("hazel", [("flat", 1)], "flat: then w1's gradient would be None or 0. But it's about 0.0036"),
