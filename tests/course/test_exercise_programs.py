@@ -369,7 +369,7 @@ def values_and_slopes(f, values):
     (
         "14.4",
         STANDARDIZED.replace("loss, w1)", 'loss, w1, unconnected_gradients="zero")'),
-        "Your function returns zeros, but the loss does change with",
+        "These are zeros, or almost, but the original loss changes",
     ),
     ("14.4", STANDARDIZED.replace(OFF, "").replace(FEATURES, STOPPED), "also move with w1"),
     *(
@@ -547,7 +547,7 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
     ("10.2", "    @tf.function\n", "", "Keep @tf.function above loss"),
     ("12.1", "def __init__(self):\n        self.rows", "rows", "Where does your code create the list"),
     ("12.1", "len(self.rows) - 1", "len(self.rows)", "The first row is row 0"),
-    ("12.1", 'return self.append("watched"', 'self.append("watched"', "Here, .row is read from None here."),
+    ("12.1", 'return self.append("watched"', 'self.append("watched"', "Here, .row is read from None."),
     ("12.1", 'append("watched", [], value)', "append(value, [], value)", "Which part of yours differs"),
     ("12.1", "(name, inputs, value))", "(name, value))", "The inputs are missing"),
     ("12.1", "[2])", "[1])", "the second part of its row. The value is the third part"),
@@ -600,7 +600,7 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
     ("12.1", "rows[self.row][2]", "rows[-1][2]", "as in the last row"),
     ("12.1", "return Number(self, len(self.rows) - 1)", "return Number(len(self.rows) - 1, self)", "tape and the row"),
     ("12.1", 'return self.append("watched", [], value)', 'self.append("watched", [], value)\n        return value',
-     "Here, .row is read from a float here."),
+     "Here, .row is read from a float."),
     ("12.2", "[n.row for n in numbers]", "numbers", "Your row contains Numbers."),
     ("12.2", 'self.append("constant", [], n)', "self.watch(n)", "Your row for 1.0 is called 'watched'."),
     ("12.2", 'n if isinstance(n, Number) else self.append("constant", [], n)',
