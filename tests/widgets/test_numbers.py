@@ -252,12 +252,14 @@ def find_lies(node: dict[str, Any], current: int, own: range, snapshot: dict[str
 MARKS = {"sines_4": (), "branches": (), "two_states": (), "second_order": ()}
 
 
-def compute_results(sweep: dict[str, Any]) -> dict[int, Any]:
-    """Compute the adjoint of each source at the end of a sweep that reaches it."""
-    engine = Engine(sweep["steps"])
+def compute_results(snapshot: dict[str, Any]) -> dict[int, Any]:
+    """Compute the adjoint of each source, or of each of its states, at the end of a sweep that reaches it."""
+    engine = Engine(snapshot["sweep"]["steps"])
     for step in engine.steps:
         engine.advance(step)
-    return {row: engine.adjoints[row] for row in sweep["sources"] if row in engine.adjoints}
+    states = [row for call in snapshot["results"] for source in call["sources"] for row in source["rows"]]
+    sources = (*snapshot["sweep"]["sources"], *states)
+    return {row: engine.adjoints[row] for row in sources if row in engine.adjoints}
 
 
 @pytest.mark.parametrize(("name", "fold"), [
@@ -276,7 +278,7 @@ def test_each_number_of_each_step(name: str, fold: str, show: Any) -> None:
     wait_for_frame(page)
     engine = Engine(snapshot["sweep"]["steps"])
     opening = max(snapshot["sweep"]["target"]) + 1  # there a source shows what the gradient gave
-    results = compute_results(snapshot["sweep"])
+    results = compute_results(snapshot)
     rows, forward = snapshot["rows"], len(snapshot["rows"])
     seen = page.evaluate(WALK)
     assert len(seen) == forward + len(engine.steps) + 1
