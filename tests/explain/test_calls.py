@@ -61,7 +61,7 @@ def count_calls_of_explain(operations, is_cut):
 
 def test_two_operations_take_few_calls() -> None:
     count = count_calls_of_explain(2, is_cut=False)
-    assert count.by_name.total() <= 620 and count.package_changes <= 182
+    assert count.by_name.total() <= 608 and count.package_changes <= 183
 
 
 @pytest.mark.parametrize(("is_cut", "most_calls"), [(False, 85), (True, 60)])
