@@ -554,7 +554,7 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
     ("12.2", "n.row for", "n.value for", "Store their row numbers instead, n.row"),
     ("12.2", "    __radd__", "    other", "no method __radd__, which Python calls for 1.0 + a"),
     ("12.2", 'n if isinstance(n, Number) else self.append("constant", [], n)', "n", "a plain number without a row"),
-    ("12.2", 'return self.tape.apply("multiply"', 'self.tape.apply("multiply"', "reads .value from None here."),
+    ("12.2", 'return self.tape.apply("multiply"', 'self.tape.apply("multiply"', ".value is read from None."),
     ("12.3", "rule(adjoints[row]", "rule(1.0", "only 1.0 is sent on to its inputs"),
     ("12.3", "(g * y, g * x)", "(g * x, g * y)", "so the two are swapped"),
     ("12.3", "return [adjoints[s.row]", "[adjoints[s.row]", "Your gradient returns None here"),
