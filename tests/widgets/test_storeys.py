@@ -1,6 +1,7 @@
 """Second derivatives on two storeys: forward to the right, and below each row its adjoint, from right to left."""
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -20,6 +21,17 @@ def cubic() -> Any:
             y = x * x * x
         dy = inner.gradient(y, x)
     assert float(outer.gradient(dy, x)) == 18.0  # 6 x
+    return tf.snapshot(outer)
+
+
+def differentiate_twice(function: Callable[[Any], Any], value: float) -> Any:
+    """The tape of a function and of its gradient, named slope, and the tape whose gradient it is."""
+    x = tf.Variable(value, name="x")
+    with tf.GradientTape() as outer:
+        with tf.GradientTape() as inner:
+            y = function(x)
+        slope = inner.gradient(y, x)
+    outer.gradient(slope, x)
     return tf.snapshot(outer)
 
 
@@ -51,13 +63,7 @@ def test_a_tape_that_is_gone_changes_nothing():
     lambda x: tf.add_n([x, x * 2.0, tf.exp(x)]) - tf.square(x),
 ])  # fmt: skip
 def test_all_that_the_sweep_wrote_has_its_place_whatever_is_differentiated(function):
-    x = tf.Variable(1.5, name="x")
-    with tf.GradientTape() as outer:
-        with tf.GradientTape() as inner:
-            y = function(x)
-        slope = inner.gradient(y, x)
-    outer.gradient(slope, x)
-    snapshot = tf.snapshot(outer)
+    snapshot = differentiate_twice(function, 1.5)
     written = [row for row in snapshot["rows"] if row["by"] is not None]
     assert len(written) > 3
     for row in written:
@@ -121,13 +127,7 @@ def test_the_screen_has_the_adjoint_of_each_row_below_it(show, page, scheme):
 ])  # fmt: skip
 def test_the_frame_of_a_sweep_is_below_the_frame_of_its_tape(show, page, function):
     page.set_viewport_size({"width": 1280, "height": 800})
-    x = tf.Variable(3.0, name="x")
-    with tf.GradientTape() as outer:
-        with tf.GradientTape() as inner:
-            y = function(x)
-        slope = inner.gradient(y, x)
-    outer.gradient(slope, x)
-    page = show(tf.snapshot(outer))
+    page = show(differentiate_twice(function, 3.0))
     page.locator("select.mt-select").first.select_option("none")
     page.locator(".mt-frame-sweep").wait_for()
     tape, sweep = (read_box(page.locator(f".mt-frame-{kind}").locator("rect").last) for kind in ("tape", "sweep"))
