@@ -175,7 +175,7 @@ async function packed({ banner, ...more }) {
   const { code } = await minify(await bundled(more), {
     module: more.format === "esm",
     ecma: 2022,
-    compress: { passes: 3, unsafe_arrows: true }, // no function of ours is called with `new`
+    compress: { passes: 3, unsafe_arrows: true }, // only classes are called with `new`
     mangle: true,
     toplevel: true,
     format: { comments: false },
