@@ -141,13 +141,9 @@ def note_unknown_function_call(inputs: Case, result: EagerTensor) -> None:
         tape_counts = tuple(sum(_is_tracked(tape, value) for tape in state.tapes) for value in inputs)
         trainable_inputs = tuple(getattr(value, "trainable", None) for value in inputs)
         is_in_function = result._record is not None and result._record.first_run is not None
-        input_values = (
-            ()
-            if is_in_function
-            else tuple(
-                np.array((value._state if isinstance(value, ResourceVariable) else value)._value) for value in inputs
-            )
-        )
+        # `numpy` would log that the program took the value out of TensorFlow.
+        arrays = (np.array(provenance.get_state_tensor(value)._value) for value in inputs)
+        input_values = () if is_in_function else tuple(arrays)
         row_count = len(getattr(state.tapes[-1], "_record", None) or ()) if state.tapes else 0
         observed.calls.append(LoggedCall(tape_counts, is_in_function, trainable_inputs, input_values, row_count))
         observed.call_results.append(result)

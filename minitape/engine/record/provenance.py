@@ -227,8 +227,12 @@ def build_origin(
     return clock(), kind, sum(capture_user_stack(), ()) if place is None else place, values, detail, depth
 
 
-def _get_state_tensor(value: TargetOrSource) -> TargetOrSource:
-    """Return the state of a variable. A tensor is returned unchanged."""
+def get_state_tensor(value: TargetOrSource) -> TargetOrSource:
+    """Return the state of a variable. A tensor is returned unchanged.
+
+    Args:
+        value: A tensor or a variable.
+    """
     return getattr(value, "_state", value)
 
 
@@ -255,7 +259,7 @@ def set_gradient_origins(
         inputs = (ref(target), (record, target._row))
         depth = 0
     else:
-        time, _, _, inputs, _, depth = build_origin("gradient", map(_get_state_tensor, targets), place=place)
+        time, _, _, inputs, _, depth = build_origin("gradient", map(get_state_tensor, targets), place=place)
     for g, source in zip(gradients, sources):  # noqa: B905 - A strict zip is slower.
         if g is not None:
             g._origin = time, "gradient", place, inputs, ref(source), depth
@@ -281,7 +285,7 @@ def set_origin_of_range(result: Result, bounds: Sequence[TargetOrSource]) -> Res
     Returns:
         The result.
     """
-    input_tensors = [t for t in map(_get_state_tensor, bounds) if hasattr(t, "_origin")]
+    input_tensors = [t for t in map(get_state_tensor, bounds) if hasattr(t, "_origin")]
     if input_tensors and hasattr(result, "_origin"):
         result._origin = build_origin("value", input_tensors, "Range")
     return result
