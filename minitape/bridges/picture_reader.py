@@ -431,7 +431,7 @@ class RecordingReader(Reader):
 
         The sources do not matter, because a bridge stores each backward pass as a whole.
         """
-        return self.recording.list_insides(target, row)
+        return self.recording.build_inside_fields_of_calls(target, row)
 
     def _build_picture_row_with_rule(self, row: int) -> PictureRow:
         """Return the picture's row, with the best name and, if minitape knows the operation, its rule."""

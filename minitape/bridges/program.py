@@ -191,11 +191,11 @@ class FrameworkBlock:
 
     def _explain_unless_problem_was_found(self, notify: Callable[[ModelPage], object]) -> None:
         if self.page.problems:
-            self.remarks = getattr(self.recording, "list_remarks", list)()
+            self.remarks = getattr(self.recording, "list_run_remarks", list)()
             return
         try:
             self.page = self.recording.explain()
-            self.remarks = getattr(self.recording, "list_remarks", list)()
+            self.remarks = getattr(self.recording, "list_run_remarks", list)()
             if not any(explanation.kind in ("nonfinite", "error") for explanation in self.page.problems):
                 explanations: Iterable[OptionalExplanation] = getattr(self.recording, "iter_run_problems", list)()
                 self.run_problems = [build_problem_group(each, []) for each in explanations if each is not None]

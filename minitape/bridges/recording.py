@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 from ..common.garbage_collection import pause_garbage_collection
 from ..common.translation import format_error
 from ..engine.record.interrupt_safe import TemporaryAttributes
-from ..picture.alarms import build_alarms_and_breaks
+from ..picture.alarms import build_alarm_and_break_fields
 from ..picture.figure import Figure
 from ..picture.graph import build_digraph
 from ..picture.layer_folds import fold_layers
@@ -286,8 +286,8 @@ class Recording(PictureSource):
             snapshot_frame = reader.build_snapshot_without_sweep([row.to_row_fields() for row in rows], 0)
             snapshot_frame["sweep"] = None if steps is None else steps.build_sweep_fields()
             snapshot_frame["results"] = self.list_gradient_results(target, sources, None, namespaces)
-            picture = snapshot_frame | build_alarms_and_breaks(self, snapshot_frame)
-            return drop_excess_thumbnails(picture, count(1)) | {"insides": self.list_insides(target)}
+            picture = snapshot_frame | build_alarm_and_break_fields(self, snapshot_frame)
+            return drop_excess_thumbnails(picture, count(1)) | {"insides": self.build_inside_fields_of_calls(target)}
 
     def graph(self, model: object = None) -> graphviz.Digraph:
         """Draw the whole model as a graph from top to bottom, with each layer as one node.
@@ -309,7 +309,7 @@ class Recording(PictureSource):
         digraph.attr(rankdir="TB")
         return digraph
 
-    def list_insides(self, target: Any = None, row: OptionalNumber = None) -> list:
+    def build_inside_fields_of_calls(self, target: Any = None, row: OptionalNumber = None) -> list:
         """Return the ``InsideFields`` of each call that a bridge can open. This base class has none.
 
         Args:

@@ -51,7 +51,7 @@ def forty_lines() -> tuple[QuietTape, list[Answer]]:
     return tape, values
 
 
-def describe_cut_direction(line: Answer) -> str:
+def describe_cut_before_or_after_line(line: Answer) -> str:
     """Say whether the cut is before or after a line that a learner wrongly named."""
     if not isinstance(line, Real):
         return say("Only one line cuts the path, so the answer is a single number.")

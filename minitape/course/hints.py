@@ -247,10 +247,10 @@ def _describe_place(place: str) -> str:
     return repr(place) if " " in place and "," not in place else place
 
 
-def describe_wrong_collection(answer: Answer, expected: Answer) -> str:
+def describe_extra_or_missing_element(answer: Answer, expected: Answer) -> str:
     """Say what does not belong in a list whose order does not matter, or that something is missing from it.
 
-    >>> describe_wrong_collection([2, 5, 7], [5, 6, 7]), describe_wrong_collection(["w2"], ["w2", "z"])
+    >>> describe_extra_or_missing_element([2, 5, 7], [5, 6, 7]), describe_extra_or_missing_element(["w2"], ["w2", "z"])
     ('2 does not belong in the list.', 'Something is missing from the list.')
     """
     if not isinstance(answer, (list, tuple)):

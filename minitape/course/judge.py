@@ -44,9 +44,9 @@ from .error_hints import find_error_hint, find_error_line, find_name_error_hint
 from .exercise import Answer, Exercise, Program, collect_exercises
 from .hints import (
     add_place,
+    describe_extra_or_missing_element,
     describe_rearrangement,
     describe_rounding,
-    describe_wrong_collection,
     describe_wrong_places,
     describe_wrong_value,
     is_same_within_tolerance,
@@ -221,7 +221,7 @@ def _judge_value(exercise: Exercise, answer: Answer) -> Verdict:
     # The view describes the learner's answer as a text, so the answer itself is not a wrong text.
     compares_text = exercise.view is not None and isinstance(exercise.expect, str)
     describe_wrong = (
-        describe_wrong_collection
+        describe_extra_or_missing_element
         if exercise.view in (sort_distinct_parts, append_colon_zero_to_names)
         else describe_wrong_value
     )
@@ -246,7 +246,7 @@ def _judge_value(exercise: Exercise, answer: Answer) -> Verdict:
         else format_answer(answer),
         is_typo=bool(comparison.quotes_hint),
         safe_details=[]
-        if describe_wrong is describe_wrong_collection and not comparison.quotes_hint
+        if describe_wrong is describe_extra_or_missing_element and not comparison.quotes_hint
         else _describe_difference(comparison, hides_answer=True),
         further_hints=general_hints[bool(hint) :],
     )

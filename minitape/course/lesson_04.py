@@ -44,7 +44,7 @@ def _run_head_descent(loss_of: UnknownFunction, a: float, b: float, steps: int, 
     return b
 
 
-def _find_trunk_hint(value: Answer, loss_of: UnknownFunction, a: float, b: float, steps: int) -> str:
+def _find_trunk_hint_key(value: Answer, loss_of: UnknownFunction, a: float, b: float, steps: int) -> str:
     """Find out whether the trunk moved, or whether each step used the first gradient.
 
     Args:
@@ -125,7 +125,7 @@ def only_b(f, value_of_a, value_of_b):
             expect=lambda loss_of, a, b, steps, rate=0.1: [a, _run_head_descent(loss_of, a, b, steps, rate)],
             cases=[(BOWL, 2.0, 1.0, 1), (BOWL, 1.0, -2.0, 3), (TILTED, 0.5, 1.0, 4)],
             also=_find_fine_tuning_hint,
-            of_wrong=_find_trunk_hint,
+            of_wrong=_find_trunk_hint_key,
         ),
     ),
 )

@@ -7,7 +7,7 @@ from numpy import ndarray
 
 from .call_log import ObservedRuns
 from .exercise import Answer, Exercise, Mistake, complete_exercises
-from .unknown_functions import Polynomial, UnknownFunction, compile_unknown_function, run_newton_step
+from .unknown_functions import Polynomial, UnknownFunction, compile_unknown_function, run_newton_minimization_step
 
 F = Polynomial(0, 1, 0, -2, 0, 1)
 G = Polynomial(1, 0, 3, 1, 1)
@@ -82,7 +82,7 @@ with tf.GradientTape(persistent=True) as first:
         Exercise(
             "07.4",
             order=2,
-            expect=run_newton_step,
+            expect=run_newton_minimization_step,
             cases=[(F, 2.0), (G, 1.0), (G, -2.0), (F, 0.5)],
             mistakes=[
                 Mistake(

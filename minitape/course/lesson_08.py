@@ -8,7 +8,7 @@ from numpy import ndarray
 from .answer_comparison import sort_distinct_parts
 from .call_log import ObservedRuns
 from .exercise import Answer, Exercise, Mistake, Program, complete_exercises
-from .forty_lines import CUT_LINE, describe_cut_direction
+from .forty_lines import CUT_LINE, describe_cut_before_or_after_line
 from .unknown_functions import Polynomial, UnknownFunction, compile_unknown_function
 
 F = Polynomial(0, 0, 1)
@@ -114,6 +114,6 @@ def values_and_slopes(f, values):
             of_wrong=_find_unsafe_value_hint,
             also=_find_unsafe_input_hint,
         ),
-        Exercise("08.7", expect=CUT_LINE, of_wrong=describe_cut_direction),
+        Exercise("08.7", expect=CUT_LINE, of_wrong=describe_cut_before_or_after_line),
     ),
 )

@@ -84,7 +84,7 @@ CROSS_ENTROPY_CASES = [
 ]
 
 
-def _require_reading_network(parameters: Answer) -> str:
+def _raise_unless_network_reads(parameters: Answer) -> str:
     """Return GOOD_READER, or raise ValueError unless a network reads enough digits that it has never seen."""
     if any(type(one).__name__ == "Number" for one in parameters):
         raise ValueError(say_from_lesson("14", "numbers of a tape"))
@@ -165,7 +165,7 @@ def slope(bend, w1, w2, x, t):
         Exercise("14.9", expect=OWN_EXPLANATION, view=_require_own_explanation),
         Exercise("14.10", expect="Tape", trials=MOVED_TAPE_TRIALS),
         Exercise("14.11", expect=_compute_rule_of_cross_entropy, cases=CROSS_ENTROPY_CASES),
-        Exercise("14.12", expect=GOOD_READER, view=_require_reading_network),
+        Exercise("14.12", expect=GOOD_READER, view=_raise_unless_network_reads),
         Exercise("14.13", expect=FULL_PAD, view=_require_full_pad),
     ),
 )

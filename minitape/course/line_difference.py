@@ -40,8 +40,8 @@ def find_line_difference(source: str, solution: str) -> LineDifference | None:
     >>> find_line_difference("def g(a):\n    b = a + a\n    return b", solution)
     LineDifference(own_lines=['b = a + a'], solution_lines=['b = a * a'])
     """
-    own_function = find_function(source)
-    solution_function = find_function(rename_as_learner(solution, source))
+    own_function = find_last_function(source)
+    solution_function = find_last_function(rename_as_learner(solution, source))
     if own_function is None or solution_function is None:
         return None
     own_lines = _list_body_lines(own_function)
@@ -74,8 +74,8 @@ def rename_as_learner(solution: str, source: str) -> str:
     >>> rename_as_learner("def f(x):\n    y = x * x\n    return y", "def g(a):\n    b = a\n    return b")
     'def f(a):\n    b = a * a\n    return b'
     """
-    own_function = find_function(source)
-    solution_function = find_function(solution)
+    own_function = find_last_function(source)
+    solution_function = find_last_function(solution)
     if own_function is None or solution_function is None:
         return solution
     own_names, solution_names = map(_list_names_in_order, (own_function, solution_function))
@@ -92,7 +92,7 @@ def rename_as_learner(solution: str, source: str) -> str:
     return ast.unparse(tree)
 
 
-def find_function(program: str) -> ast.FunctionDef | None:
+def find_last_function(program: str) -> ast.FunctionDef | None:
     """Find the last function that a program defines, or return None if it defines none or is not Python.
 
     Args:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ..common.syntax import list_nodes, select_nodes
 from ..common.translation import say
 from ..engine.types import NameSet, TextPair
-from .line_difference import find_function
+from .line_difference import find_last_function
 
 UNUSED_RESULTS = ast.BinOp, ast.Compare, ast.ListComp
 VALUE_CALLS = r"tf\.(?!print)(math\.)?\w+\(|\w+\.gradient\("  # These calls only return a value.
@@ -111,7 +111,7 @@ def iter_programs_with_other_results(source: str) -> Iterator[TextPair]:
     Args:
         source: The learner's function. If it does not end with a return, nothing is yielded.
     """
-    function = find_function(source)
+    function = find_last_function(source)
     last_line = function.body[-1] if function else None
     if not (function and isinstance(last_line, ast.Return) and last_line.value):
         return

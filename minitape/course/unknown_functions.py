@@ -175,14 +175,14 @@ def run_gradient_descent(f: Polynomial, start: float, steps: int, rate: float = 
     return start
 
 
-def run_newton_step(f: Polynomial, start: float) -> float:
+def run_newton_minimization_step(f: Polynomial, start: float) -> float:
     """Return the point that one Newton step leads to. For a parabola, this is its vertex.
 
     Args:
         f: The function.
         start: The point at which the step begins.
 
-    >>> run_newton_step(Polynomial(0, -6, 1), start=1.0)
+    >>> run_newton_minimization_step(Polynomial(0, -6, 1), start=1.0)
     3.0
     """
     return start - f.derivative(start) / f.derivative(start, order=2)

@@ -82,13 +82,13 @@ def format_place(filename: OptionalText, line: int) -> str:
     return fill("{file}, line {line}", file=file, line=line) if file else fill("line {line}", line=line)
 
 
-def format_bracketed_place(site: Site) -> str:
+def format_place_suffix(site: Site) -> str:
     """Format a code location in brackets with a leading space, or return "" if its line is unknown.
 
     Args:
         site: The file or notebook cell, and the line number.
 
-    >>> format_bracketed_place(("/home/me/train.py", 3)), format_bracketed_place((None, None))
+    >>> format_place_suffix(("/home/me/train.py", 3)), format_place_suffix((None, None))
     (' (train.py, line 3)', '')
     """
     filename, line = site

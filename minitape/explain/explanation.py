@@ -13,7 +13,7 @@ from ..engine.backward.tape import GradientTape
 from ..engine.hooks import hooks
 from ..engine.types import OptionalNumber, OptionalText, RowList, TextList
 from ..recording.sites import NOWHERE, Site, read_line_at_site
-from .caller import format_bracketed_place, format_place
+from .caller import format_place, format_place_suffix
 from .causes import CAUSES, find_kind_or_error_kind
 from .translated_sentences import fill
 
@@ -207,7 +207,7 @@ def explain_cause(
         fields: The values of the sentences' fields, except the line.
     """
     text = CAUSES[cause].find_text(framework, variant)
-    values = {"line": format_bracketed_place(site), **(fields or {})}
+    values = {"line": format_place_suffix(site), **(fields or {})}
     return Explanation(cause, fill(text.message, **values), fill(text.fix, **values), *site)
 
 

@@ -31,7 +31,7 @@ MAX_PER_KIND = 4  # Further alarms of the same kind are omitted.
 COMPARING_OPS = ("subtract", "squared_difference", "sub", "Sub", "SquaredDifference")
 
 
-def build_alarms_and_breaks(
+def build_alarm_and_break_fields(
     recording: PictureSource, snapshot: Snapshot, target_and_sources: tuple[Object, Object] | None = None
 ) -> Snapshot:
     """Return the fields "alarms" and "torn" of a snapshot.

@@ -486,11 +486,11 @@ class Figure:
 
     def _draw_node_adjoint(self, node: Node, row: RowFields, padding: int) -> str:
         """Return the adjoint of a row, where an array is drawn as the magnitude of its elements and a thumbnail."""
-        text, color = self.describe_adjoint(row, 12)
+        text, color = self.choose_adjoint_text_and_color(row, 12)
         adjoint = self.adjoints.get(row["row"])
         return draw_text_with_thumbnail(node.x, node.y + 45.5, padding, text, adjoint, color, True) if text else ""
 
-    def describe_adjoint(self, row: RowFields, max_letters: int) -> TextPair:
+    def choose_adjoint_text_and_color(self, row: RowFields, max_letters: int) -> TextPair:
         """Return the text of a row's adjoint and its color, or "" if the sweep has not reached the row.
 
         Args:

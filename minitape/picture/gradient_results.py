@@ -151,7 +151,7 @@ def _build_gradient_result(
         zip(sources[:MAX_SOURCES], parts_and_gradients, strict=False)
     ):
         rows = [state_row for state_row, _ in parts] if is_known else list(find_rows_in_recording(tape, source))
-        current_value, assignment_count = _find_assigned_value_and_count(tape, rows)
+        current_value, assignment_count = _find_value_assigned_after_recording(tape, rows)
         source_result: SourceFields = {
             "name": names.find_name(source),
             "rows": rows,
@@ -194,7 +194,7 @@ def _build_gradient_result(
     return result
 
 
-def _find_assigned_value_and_count(tape: GradientTape, source_rows: RowList) -> tuple[OptionalValue, int]:
+def _find_value_assigned_after_recording(tape: GradientTape, source_rows: RowList) -> tuple[OptionalValue, int]:
     """Return the current value of a variable, and the number of assignments after its last state on the tape.
 
     Such an assignment is usually an optimizer step. Returns (None, 0) if there was no assignment.

@@ -168,7 +168,7 @@ def iter_graph_statements(figure: Figure) -> Iterator[str]:
         yield "graph [rankdir=TB]"
     for row in move_weights_into_layers(shown_rows):
         cluster = find_or_create_cluster(root, figure, row)
-        cluster.statements.append(f"{row['row']} [{format_attributes(build_node_attributes(figure, row))}]")
+        cluster.statements.append(f"{row['row']} [{format_attributes(build_dot_node_attributes(figure, row))}]")
     lines = [" ".join(line) for line in iter_gradient_result_lines(figure.shown_results, figure.expressions)]
     if not shown_rows:
         yield f"graph [label={quote_text(translate('nothing recorded'))}]"
@@ -224,7 +224,7 @@ def find_or_create_cluster(root: Cluster, figure: Figure, row: RowFields) -> Clu
     return cluster
 
 
-def build_node_attributes(figure: Figure, row: RowFields) -> TextsByName:
+def build_dot_node_attributes(figure: Figure, row: RowFields) -> TextsByName:
     """Return the DOT attributes of a row's node.
 
     Args:
@@ -267,7 +267,7 @@ def build_node_label(figure: Figure, row: RowFields) -> str:
         value += f" → {format_node_value(update['now'], row['shape'])}"
     for text, color in (
         (value, choose_text_color(row["value"])),
-        figure.describe_adjoint(row, MAX_NUMBER_LETTERS),
+        figure.choose_adjoint_text_and_color(row, MAX_NUMBER_LETTERS),
     ):
         if text:
             table_rows.append(

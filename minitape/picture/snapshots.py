@@ -11,7 +11,7 @@ from typing import Any
 from ..engine.backward.tape import GradientTape
 from ..engine.types import Structure
 from ..recording.variable_names import use_namespaces_for_names
-from .alarms import build_alarms_and_breaks
+from .alarms import build_alarm_and_break_fields
 from .picture_rows import PictureRows
 from .reader_base import Reader, collect_namespaces
 from .snapshot_types import Snapshot
@@ -116,4 +116,4 @@ def build_snapshot(
     if len(result["rows"]) != result["total"]:
         return result
     with use_namespaces_for_names(reader.namespaces):
-        return result | build_alarms_and_breaks(recording, result, None if target is None else (target, sources))
+        return result | build_alarm_and_break_fields(recording, result, None if target is None else (target, sources))

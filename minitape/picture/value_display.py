@@ -73,13 +73,13 @@ def format_value(value: ValueFields, max_letters: int) -> str | None:
     data = value.get("data", "")
     if "thumb" in value or np.size(data) > MAX_ELEMENTS:
         return None
-    texts = _iter_number_texts(text, DIGITS)
+    texts = _iter_ever_shorter_number_texts(text, DIGITS)
     if isinstance(data, list):
         texts = (_format_elements(data, digits) for digits in range(DIGITS, 1, -1))
     return next((candidate for candidate in texts if len(candidate) <= max_letters), None)
 
 
-def _iter_number_texts(text: str, digits: int) -> Iterator[str]:
+def _iter_ever_shorter_number_texts(text: str, digits: int) -> Iterator[str]:
     """Yield a number with ``digits`` significant digits and with fewer, each time also with an exponent."""
     for count in range(digits, 0, -1):
         for min_plain in (MIN_PLAIN, math.inf):
@@ -135,7 +135,9 @@ def format_magnitude(value: ValueFields, max_letters: int) -> str:
             return description
     if not math.isfinite(size):
         return "NaN"
-    texts = [f"±{number.removesuffix('.0')}" for number in _iter_number_texts(repr(float(f"{size:.3g}")), 3)]
+    texts = [
+        f"±{number.removesuffix('.0')}" for number in _iter_ever_shorter_number_texts(repr(float(f"{size:.3g}")), 3)
+    ]
     return next((candidate for candidate in texts if len(candidate) <= max_letters), texts[-1])
 
 
@@ -241,12 +243,12 @@ def draw_thumbnail(value: OptionalValue, x: float, y: float, max_width: float, m
     return f'{cells}<rect {place} fill="none" stroke="#b3bac2" stroke-width="0.6"/>'
 
 
-def _choose_cell_color(level: float) -> str:
-    share = min(1.0, abs(level) / COLOR_LEVELS) ** 0.7
-    if level == math.inf:
+def _choose_cell_color(signed_color_level: float) -> str:
+    share = min(1.0, abs(signed_color_level) / COLOR_LEVELS) ** 0.7
+    if signed_color_level == math.inf:
         end = NONFINITE_COLOR
     else:
-        end = NEGATIVE_COLOR if level < 0 else POSITIVE_COLOR
+        end = NEGATIVE_COLOR if signed_color_level < 0 else POSITIVE_COLOR
     return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in zip(ZERO_COLOR, end, strict=True))
 
 

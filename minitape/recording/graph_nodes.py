@@ -141,7 +141,7 @@ class ValueNode:
     _cells: RowCells | None = field(default=None, init=False)
 
     @property
-    def row_cells(self) -> RowCells:
+    def operation_operands_and_call(self) -> RowCells:
         """The operation, the two operands and the call of the row, read from the recording only once."""
         if self._cells is None:
             self._cells = self._read_cells()
@@ -161,7 +161,7 @@ class ValueNode:
         """Return the operation that computed the row and its inputs, or (None, ()) for a leaf."""
         if self.record is None:
             return None, ()
-        op, left, right, call = self.row_cells
+        op, left, right, call = self.operation_operands_and_call
         if op >= FIRST_CODE:
             primitive = BY_CODE[op - FIRST_CODE]
             return primitive, (left,) if len(primitive.texts) == 2 else (left, right)
@@ -236,7 +236,7 @@ def is_leaf(node: ValueNode) -> bool:
     Args:
         node: The node.
     """
-    return node.record is None or node.row_cells[0] == LEAF
+    return node.record is None or node.operation_operands_and_call[0] == LEAF
 
 
 def find_operation_and_inputs(record: Record, row: int) -> tuple[Primitive | None, RowNumbers]:

@@ -191,7 +191,7 @@ class ValueGraph:
 
     def _iter_row_edges(self, node: ValueNode, contract_chains: bool = True) -> Iterator[NodeAndBreak]:
         """Yield the input nodes of a row, each with the break on its edge, if any."""
-        op, _, _, call = node.row_cells
+        op, _, _, call = node.operation_operands_and_call
         if node.enclosing_call is not None and node.row in node.enclosing_call.next_turn_rows:
             yield from self._iter_loop_input_and_last_result_edges(node)
         elif op >= FIRST_CODE and contract_chains and self._is_unbroken_row_of_long_recording(node, op):
@@ -215,7 +215,7 @@ class ValueGraph:
 
     def _iter_elementwise_edges(self, node: ValueNode) -> Iterator[NodeAndBreak]:
         """Yield the one or two inputs of an elementwise operation on scalars."""
-        op, left, right, _ = node.row_cells
+        op, left, right, _ = node.operation_operands_and_call
         primitive = BY_CODE[op - FIRST_CODE]
         inputs = (left,) if left == right or len(primitive.texts) == 2 else (left, right)
         scope_break = self._find_unrecorded_break_outside_calls(node)

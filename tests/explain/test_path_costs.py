@@ -137,6 +137,6 @@ def test_a_straight_through_estimator_is_no_break(last_op, causes) -> None:
 def test_a_value_that_decides_what_runs_is_blamed_after_a_value_that_comes_back() -> None:
     question = build_question([""], ["detach"])
     decides, comes_back = Escape(1, "bool", (None, 1), 2), Escape(2, "item", (None, 2), 3)
-    assert checks.rank_escapes_by_path(question, [decides, comes_back]) == [comes_back, decides]
+    assert checks.rank_escapes_by_likely_cause(question, [decides, comes_back]) == [comes_back, decides]
     before, behind = Escape(1, "item", (None, 1), 2), comes_back
-    assert checks.rank_escapes_by_path(question, [behind, before]) == [before, behind]
+    assert checks.rank_escapes_by_likely_cause(question, [behind, before]) == [before, behind]

@@ -20,7 +20,7 @@ from minitape import GradientTape
 from minitape.common.atomic_write import write_file
 from minitape.common.translation import format_error, join_sentences
 from minitape.course.widget_base import MISSING, AnyWidget, Bytes, Unicode
-from minitape.picture.alarms import build_alarms_and_breaks
+from minitape.picture.alarms import build_alarm_and_break_fields
 from minitape.picture.drawing import MAX_FIGURE_ROWS, Picture, format_count
 from minitape.picture.picture_rows import PictureRow
 from minitape.picture.picture_texts import build_browser_texts
@@ -433,7 +433,7 @@ class TapeView(AnyWidget):
         rows, sweep = [row.to_row_fields() for row in self._rows], self._sweep_follower.build_sweep_fields()
         full_part = part | {"rows": rows, "sweep": sweep, "results": self._sweep_follower.results}
         with use_namespaces_for_names(self._reader.namespaces):
-            return build_alarms_and_breaks(self.picture_source, full_part, target_and_sources)
+            return build_alarm_and_break_fields(self.picture_source, full_part, target_and_sources)
 
     # -- sending -----------------------------------------------------------------------------------
 

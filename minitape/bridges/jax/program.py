@@ -16,7 +16,7 @@ from jax.tree_util import tree_leaves, tree_map
 from ...common.translation import format_error
 from ...engine.record.interrupt_safe import InterruptSafeExit, TemporaryAttributes
 from ...engine.types import Action, CountsByName, ExitProperty, NumberPair, OptionalNumber, TextList
-from ...explain.caller import format_bracketed_place, warn_at_user_line
+from ...explain.caller import format_place_suffix, warn_at_user_line
 from ...explain.explanation import Explanation, OptionalExplanation, explain_cause
 from ...explain.reasons.program_text import find_statement
 from ...explain.translated_sentences import fill
@@ -292,7 +292,7 @@ class FirstGradients:
         # With several schedules, it is unknown which one belongs to which number of updates.
         yield from () if None in spent else spent
 
-    def list_remarks(self) -> TextList:
+    def list_run_remarks(self) -> TextList:
         """Return additional sentences about the run."""
         remarks = [
             fill("Under jax.vmap, only the example with index {n} is recorded for {which}.", which=name, n=index)
@@ -305,7 +305,7 @@ class FirstGradients:
                 remarks.append(
                     fill(
                         "The optimizer step{line} did not change {which} ({n} of {all}).",
-                        line=format_bracketed_place(still[min(still)].site),
+                        line=format_place_suffix(still[min(still)].site),
                         which=join_parameter_names(recording.map_names_to_rows(sorted(still))),
                         n=len(still),
                         all=len(recording.updates),

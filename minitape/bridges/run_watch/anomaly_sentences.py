@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 
 from ...engine.types import JsonObject
-from ...explain.caller import format_bracketed_place
+from ...explain.caller import format_place_suffix
 from ...explain.translated_sentences import fill
 from .accounts import Anomaly
 
@@ -16,7 +16,7 @@ def describe_anomaly(anomaly: Anomaly, losses: Sequence[float]) -> str:
         anomaly: The non-finite value.
         losses: The losses of the run.
     """
-    place = format_bracketed_place(anomaly.site)
+    place = format_place_suffix(anomaly.site)
     if anomaly.kind == "loss":
         value = losses[anomaly.pass_number - 1]
         return fill("The loss of backward pass {n}{line} is {value}.", n=anomaly.pass_number, line=place, value=value)

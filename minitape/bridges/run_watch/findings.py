@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable
 
 from ...common.grouping import group_values_by_key
-from ...explain.caller import format_bracketed_place
+from ...explain.caller import format_place_suffix
 from ...explain.reasons.suspects import format_step_count
 from ...explain.translated_sentences import fill
 from ...recording.sites import NOWHERE, Site
@@ -84,8 +84,8 @@ def find_passes_adding_to_leftovers_of_other_loss(run: RunAccounts) -> RunFindin
             is_sum_of_both = old_site in route.pass_sites and route.pass_sites[-1] == new_site
             if route.fate == STEPPED and count > 1 and is_sum_of_both:
                 fields = {
-                    "step": format_bracketed_place(new_site),
-                    "from_": format_bracketed_place(old_site),
+                    "step": format_place_suffix(new_site),
+                    "from_": format_place_suffix(old_site),
                     "n": count,
                 }
                 yield RunFinding("leftover", "", route.site, fields, [key])
@@ -124,13 +124,13 @@ def _report_route_cleared_more_than_used(
         for other, times in run.iter_routes_and_counts(account)
         if other.fate in (STEPPED, SKIPPED) and pass_site in other.pass_sites
     )
-    fields = {"n": clearing_count, "all": clearing_count + used, "from_": format_bracketed_place(pass_site)}
+    fields = {"n": clearing_count, "all": clearing_count + used, "from_": format_place_suffix(pass_site)}
     optimizers = run.list_optimizers_of(account)
     is_cleared_by_optimizer = any(optimizer.cleared_at == route.site for optimizer in optimizers)
     if used and clearing_count >= max(2, used) and is_cleared_by_optimizer:
         yield RunFinding("discarded", "", route.site, fields, [account.key])
     elif not used and clearing_count > 1 and any(map(_has_almost_only_empty_steps, optimizers)):
-        fields = {"other": format_bracketed_place(optimizers[-1].site)}
+        fields = {"other": format_place_suffix(optimizers[-1].site)}
         yield RunFinding("not_applied", "cleared", route.site, fields, [account.key])
 
 
@@ -244,7 +244,7 @@ def _check_unoptimized_parameter(run: RunAccounts, account: Account, lines_of_us
         return
     registration = run.registrations.get(account.key)
     if registration is not None and registration.late_site != NOWHERE:
-        fields = {"n": count, "made": format_bracketed_place(run.optimizer_sites[-1])}
+        fields = {"n": count, "made": format_place_suffix(run.optimizer_sites[-1])}
         yield RunFinding("not_optimized", "late", registration.late_site, fields, [account.key])
     else:
         fields = {"what": fill("an optimizer"), "steps": format_step_count(run.taken_step_count)}

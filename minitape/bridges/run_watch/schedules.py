@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 
-from ...explain.caller import format_bracketed_place
+from ...explain.caller import format_place_suffix
 from ...explain.explanation import OptionalExplanation, explain_cause
 from ...explain.reasons.program_text import list_call_sites
 from ...recording.sites import NOWHERE, Site
@@ -76,7 +76,7 @@ def find_misused_schedules(run: RunAccounts) -> RunFindings:
         fields = {"what": schedule.kind, "n": calls, "all": steps, "one": schedule.period}
         others = [other for other in run.optimizers if other.steps and other.accounts == optimizer.accounts]
         if calls and not steps and others:
-            fields["other"] = format_bracketed_place(others[-1].made_at)
+            fields["other"] = format_place_suffix(others[-1].made_at)
             yield RunFinding("schedule", "other", schedule.made_at, fields, keys)
         elif steps < FEW_STEPS:
             continue

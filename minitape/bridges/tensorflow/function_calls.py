@@ -312,7 +312,9 @@ def replay_call_of_row(
     return replay_call(recording, recorded_row.extra.function_call, sources if needs_tape else None, seeds)
 
 
-def list_insides(recording: TensorFlowRecording, sweep: BackwardPass | None, row: int | None) -> list[InsideFields]:
+def build_inside_fields_of_calls(
+    recording: TensorFlowRecording, sweep: BackwardPass | None, row: int | None
+) -> list[InsideFields]:
     """Return the insides of the first few calls, or of the call that one row stands for.
 
     A call is shown only if its repetition computed the same results.

@@ -161,7 +161,7 @@ class TensorFlowRecording(FrameworkRecording):
         functions = {call.function for call in self.log.function_calls}
         yield from map(explain_stale_trace, functions | self.log.later_functions)
 
-    def list_insides(self, target: Any = None, row: OptionalNumber = None) -> list:
+    def build_inside_fields_of_calls(self, target: Any = None, row: OptionalNumber = None) -> list:
         """Return the insides of ``tf.function`` calls by repeating their Python functions.
 
         The format of an inside is documented in ``docs/bridges.md``.
@@ -171,9 +171,9 @@ class TensorFlowRecording(FrameworkRecording):
                 pass.
             row: The row of the only call to open, or None for the recording's first calls.
         """
-        from .function_calls import list_insides
+        from .function_calls import build_inside_fields_of_calls
 
-        return list_insides(self, self.find_last_sweep(target), row)
+        return build_inside_fields_of_calls(self, self.find_last_sweep(target), row)
 
     def pause_watching(self) -> AbstractContextManager:
         """Return a context manager whose block is not recorded."""
@@ -195,7 +195,7 @@ STEP_ENDS = [(tensorflow.GradientTape, name) for name in ("gradient", "jacobian"
 STEP_ENDS.append((Function, "__call__"))
 
 
-def _read_loss_or_nan_of_step(recording: Any, args: tuple, results: Any) -> float | None:
+def _read_loss_or_nan_if_nonfinite(recording: Any, args: tuple, results: Any) -> float | None:
     """Return the loss of an unrecorded step: NaN if its results are not finite, or None if the loss is unknown.
 
     Args:
@@ -264,7 +264,7 @@ def record(
             STEP_ENDS,
             TFE_Py_TapeSetIsEmpty,
             is_tape_or_function_with_tape,
-            _read_loss_or_nan_of_step,
+            _read_loss_or_nan_if_nonfinite,
         )
     recording = TensorFlowRecording()
     return RecordingBlock(recording, TensorFlowWatcher(recording, open_functions))

@@ -189,7 +189,7 @@ class TorchGraph:
         self.is_running = True
         self.current_sweep = None
 
-    def record_backward_end(self) -> None:
+    def reset_state_after_backward(self) -> None:
         """Record that the backward pass has ended."""
         self.target_rows = []
         self.is_running = False

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import torch
 
 from ...engine.record.user_frames import is_minitape_or_library_file
-from ...explain.caller import format_bracketed_place
+from ...explain.caller import format_place_suffix
 from ...explain.explanation import OptionalExplanation, explain_cause
 from ...explain.reasons.object_names import AccessPaths, find_first_access_path, share_searches_between_questions
 from ...explain.reasons.program_text import find_statement, list_statements
@@ -113,7 +113,7 @@ def _explain_reuse_of_freed_graph(recording: TorchRecording, names: TensorNames)
     bound_names = find_statement(carrier.site).bound_names
     if variant == "carried" and 1 < len(bound_names) <= carrier.output:  # The last name is bound to a tuple.
         variant, name = "carried_tuple", bound_names[-1]
-    fields = {"what": name, "other": format_bracketed_place(other), "list": container}
+    fields = {"what": name, "other": format_place_suffix(other), "list": container}
     return explain_cause("torch", "backward_twice", blamed, variant, fields)
 
 
@@ -143,7 +143,7 @@ def _explain_unreachable_input(recording: TorchRecording, names: TensorNames) ->
         return None
     source = rows[unreached[0]]
     relatives = [row for row in collect_rows_and_ancestors(rows, [source.index]) - {source.index} if row in used]
-    fields = {"what": names.find_name_or_operation_of_row(source), "used": format_bracketed_place(source.site)}
+    fields = {"what": names.find_name_or_operation_of_row(source), "used": format_place_suffix(source.site)}
     if not relatives:
         fields["line"] = fields["used"]
         site = recording.error[1] if recording.error else source.site

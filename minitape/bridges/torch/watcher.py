@@ -455,7 +455,7 @@ class TorchWatcher(Watcher):
                 )
             raise
         finally:
-            graph.record_backward_end()
+            graph.reset_state_after_backward()
             self.quiet_depth -= 1
         if function_name == "grad":
             self._run_safely(_record_returned_gradients, self.log, targets, result)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ...explain.caller import format_bracketed_place
+from ...explain.caller import format_place_suffix
 from ...explain.reasons.suspects import CheckedRun, Suspicions, build_row_suspicion
 from ...recording.recorded_rows import RecordedRow
 from .misused_operations import RECURRENT_OPS
@@ -37,7 +37,7 @@ def check_selection_along_batch_axis(run: CheckedRun) -> Suspicions:
             # The batch of a recurrent layer may hold the joints or the agents of one sequence.
             is_attention = makers[given].op not in RECURRENT_OPS
             if is_only_selection and is_along_batch and (is_attention or _is_last_example(run, row, given)):
-                fields = {"one": tuple(sizes), "n": sizes[1], "other": format_bracketed_place(makers[given].site)}
+                fields = {"one": tuple(sizes), "n": sizes[1], "other": format_place_suffix(makers[given].site)}
                 yield build_row_suspicion(row, "wrong_axis", fields, "sequence")
 
 

@@ -74,7 +74,7 @@ class FrameworkChecks:
         find_replaced_source: Finds a different object that was used in place of the source, which itself was not used.
         find_reason_for_no_use: Finds out why the target was not computed from the source, based on what the framework
             recorded.
-        find_dropped_result: Finds a result computed from the source that the target does not depend on.
+        find_result_unused_by_target: Finds a result computed from the source that the target does not depend on.
         find_uncalled_layer: Finds a layer that was not called, if the source is one of its variables.
         build_finding_of_independent_target: Reports that the target was not computed from the source.
         find_lost_gradient: Finds out why a gradient was computed but not kept, or why no gradient was computed.
@@ -98,7 +98,7 @@ class FrameworkChecks:
     reports_every_escape: bool = False
     find_replaced_source: FindCause = find_nothing
     find_reason_for_no_use: FindCause = find_nothing
-    find_dropped_result: FindCause = checks.find_dropped_result
+    find_result_unused_by_target: FindCause = checks.find_result_unused_by_target
     find_uncalled_layer: FindCause = find_nothing
     build_finding_of_independent_target: Callable[[FrameworkQuestion], Finding] = (
         checks.build_finding_of_independent_target
@@ -160,7 +160,7 @@ def find_cause_of_unused_source(question: FrameworkQuestion, framework: Framewor
         return None
     return (
         framework.find_reason_for_no_use(question)
-        or framework.find_dropped_result(question)
+        or framework.find_result_unused_by_target(question)
         or framework.find_uncalled_layer(question)
         or framework.build_finding_of_independent_target(question)
     )

@@ -175,7 +175,7 @@ def _is_break_intended(question: Question, row: int, edge: InputEdge) -> bool:
 # -- values that left the framework ----------------------------------------------------------------
 
 
-def rank_escapes_by_path(question: Question, escapes: Iterable[Escape]) -> list[Escape]:
+def rank_escapes_by_likely_cause(question: Question, escapes: Iterable[Escape]) -> list[Escape]:
     """Return escapes, starting with those that are most likely to be the cause.
 
     Values that only decide which code runs come last, and values that lie behind a break come after values on an open
@@ -565,7 +565,7 @@ def build_finding_of_independent_target(question: Question) -> Finding:
     return Finding(question.adapter.unused_cause)
 
 
-def find_dropped_result(question: Question) -> OptionalFinding:
+def find_result_unused_by_target(question: Question) -> OptionalFinding:
     """Find the last result computed from the source, if the target does not depend on any such result.
 
     Args:

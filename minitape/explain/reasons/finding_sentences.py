@@ -8,7 +8,7 @@ from ...common.syntax import select_nodes
 from ...common.translation import join_sentences
 from ...recording.recorded_rows import RecordedRow
 from ...recording.sites import NOWHERE
-from ..caller import format_bracketed_place
+from ..caller import format_place_suffix
 from ..causes import CAUSES
 from ..causes.cause import CauseText
 from ..explanation import Explanation, format_note_that_fix_is_not_enough, turn_patch_errors_into_warnings
@@ -139,7 +139,7 @@ def to_explanation_without_edits(question: Question, finding: Finding) -> Explan
         detail = adapter.describe_operation(question, finding.row)
     fields = {
         "x": question.name,
-        "line": format_bracketed_place(finding.site),
+        "line": format_place_suffix(finding.site),
         "what": detail,
         "other": finding.other_name,
         "code": "",

@@ -31,7 +31,7 @@ from ...recording.recorded_rows import (
 )
 from ...recording.sites import Site
 from ...recording.value_summary import to_float_array
-from ..caller import format_bracketed_place, format_place
+from ..caller import format_place, format_place_suffix
 from ..causes import get_kind_name
 from ..explanation import Explanation, explain_cause, turn_patch_errors_into_warnings
 from ..fixes.answer_fixes import add_fixes_to_explanation
@@ -448,7 +448,7 @@ def _format_place_of_layer(layer_row: RecordedRow, loss_row: RecordedRow) -> str
     filename, line = layer_row.site
     if layer_row.scope and line is not None and layer_row.site == loss_row.site:
         return fill(" ({place})", place=f"{'.'.join(layer_row.scope)}, {format_place(filename, line)}")
-    return format_bracketed_place(layer_row.site)
+    return format_place_suffix(layer_row.site)
 
 
 def _describe_called_loss(site: Site) -> str:

@@ -255,14 +255,14 @@ TAPE_CHECKS = FrameworkChecks(
     find_untracked_source=find_unwatched_source,
     find_missing_derivative=find_custom_rule_returning_none,
     find_cause_behind_break=refine_break_finding_with_tape_details,
-    rank_escapes=checks.rank_escapes_by_path,
+    rank_escapes=checks.rank_escapes_by_likely_cause,
     build_escape_finding=build_finding_of_escape_or_earlier_break,
     find_replaced_source=combine_checks(
         checks.find_leaf_replacing_source,
         checks.find_unused_source_sharing_ancestor,
         find_leaf_of_same_kind_equal_to_source,
     ),
-    find_dropped_result=find_nothing,  # The sentence for "independent" names the last use.
+    find_result_unused_by_target=find_nothing,  # The sentence for "independent" names the last use.
     find_uncalled_layer=find_uncalled_layer_of_source,
     find_lost_gradient=checks.build_finding_of_independent_target,
 )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...recording.graph_nodes import ValueNode, is_variable_state
 from ...recording.sites import NOWHERE
-from ..caller import format_bracketed_place
+from ..caller import format_place_suffix
 from ..fixes.edits import format_variable_assign_call
 from ..fixes.host_conversion_fixes import CONVERSION_NAMES
 from ..translated_sentences import fill
@@ -296,11 +296,11 @@ def describe_last_use_of_unreached_source(blamed: BlamedPlace) -> Fields:
     node: ValueNode = target_row.extra
     origin = node.origin
     if origin is not None and origin.kind in ("constant", "made") and not origin.inputs:
-        return {"kind": "constant", "used": format_bracketed_place(target_row.site)}
+        return {"kind": "constant", "used": format_place_suffix(target_row.site)}
     blamed.finding.site = next(reversed(blamed.adapter.list_last_use_site_if_any(question.source)), NOWHERE)
     if blamed.finding.site is NOWHERE:
         return {}
-    return {"kind": "used", "used": format_bracketed_place(blamed.finding.site)}
+    return {"kind": "used", "used": format_place_suffix(blamed.finding.site)}
 
 
 DESCRIBE_BY_CAUSE = {

@@ -56,7 +56,7 @@ def record_update_if_parameter_is_frozen(
         accounts.record_finding("frozen_moved", "", followed.account.made_at, [account.key])
 
 
-def record_if_closure_is_stale(accounts: RunAccounts, optimizer: Any, followed: FollowedOptimizer) -> None:
+def record_if_closure_computed_no_gradient(accounts: RunAccounts, optimizer: Any, followed: FollowedOptimizer) -> None:
     """Note a step of LBFGS with a closure that computed no gradient, although a pass before the step had computed one.
 
     Args:

@@ -55,7 +55,7 @@ from .leaf_search import LeafSearch
 from .misuse_watch import (
     load_state_and_record_if_own,
     mark_module_tensors_as_parameters,
-    record_if_closure_is_stale,
+    record_if_closure_computed_no_gradient,
     record_settings_without_effect,
     record_update_if_parameter_is_frozen,
 )
@@ -361,7 +361,7 @@ class TorchRunWatch:
                 extended[id(pending)] = pending, (*pending, contribution)
             account.pending = extended[id(pending)][1]
         if contribution.pass_number in self.measured_passes:
-            self._store_gradient_norms_of_pass(contribution)
+            self._store_norms_of_gradients_reached_by(contribution)
         if contribution.pass_number > 3 and not self._optimizers:
             self._measure_finite_norm_and_record_nonfinite(
                 self._list_accounts_reached_by(contribution), contribution.site
@@ -372,7 +372,7 @@ class TorchRunWatch:
             account for account in self._close_gone_accounts_and_list_others() if contribution in account.pending[-1:]
         ]
 
-    def _store_gradient_norms_of_pass(self, contribution: Contribution) -> None:
+    def _store_norms_of_gradients_reached_by(self, contribution: Contribution) -> None:
         """Store the norms of the gradients that a pass reached.
 
         Args:
@@ -616,7 +616,7 @@ class TorchRunWatch:
                 self._closure_depth = 0
                 self._record_step(followed, optimizer)
                 if followed.passes_before == self.accounts.passes:
-                    record_if_closure_is_stale(self.accounts, optimizer, followed)
+                    record_if_closure_computed_no_gradient(self.accounts, optimizer, followed)
             self._record_update_ratios_after_step(followed)
             self._start_rest_if_nothing_is_new()
 
