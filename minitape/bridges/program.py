@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -11,6 +10,7 @@ from contextlib import ExitStack, contextmanager, nullcontext
 from importlib import import_module
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from importlib.util import decode_source
+from os import environ
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -62,7 +62,7 @@ def find_imported_frameworks(path: Path) -> TextList:
         ]
         waiting += [file for file in files if file.is_file() and file not in seen]
     if "keras" in packages:
-        keras_backends += [os.environ.get("KERAS_BACKEND") or _read_configured_keras_backend()]
+        keras_backends += [environ.get("KERAS_BACKEND") or _read_configured_keras_backend()]
         packages.add(keras_backends[0])
     return [framework for framework, names in PACKAGES_BY_FRAMEWORK.items() if not names.isdisjoint(packages)]
 
@@ -77,7 +77,7 @@ def _iter_imported_modules(tree: ast.AST) -> Iterator[str]:
 
 def _read_configured_keras_backend() -> str:
     """Return the backend in Keras's settings file, or Keras's default."""
-    file = Path(os.environ.get("KERAS_HOME") or Path.home() / ".keras") / "keras.json"
+    file = Path(environ.get("KERAS_HOME") or Path.home() / ".keras") / "keras.json"
     try:
         return str(read_json(file)["backend"])
     except (OSError, ValueError, LookupError, TypeError):

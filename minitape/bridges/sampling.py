@@ -5,23 +5,22 @@ A block records either every n-th step or the first steps. Between recorded step
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from types import FrameType
+from math import isfinite
 from typing import Any
 
 from ..engine.record.interrupt_safe import InterruptSafeExit
 from ..engine.record.user_frames import find_user_frame
-from ..engine.types import Action, Attributes, ExitProperty, NumberPair, OptionalNumber
+from ..engine.types import Action, Attributes, ExitProperty, NumberPair, OptionalFrame, OptionalNumber
 from .checkup import FrameworkRecording
 from .framework_patches import FrameworkPatches
 
 Place = list[tuple[int, int]]
 
 
-def _identify_running_expression_and_call(frame: FrameType | None) -> Place:
+def _identify_running_expression_and_call(frame: OptionalFrame) -> Place:
     """Identify the program expression that is running, and the call that led to it.
 
     This function runs in every step, so it must be fast.
@@ -149,7 +148,7 @@ class SampledSteps:
             if not self.is_recording and self._gives_gradients(*args[:1]):
                 loss = self._measure_step(self.latest, args, results)
                 self.watched_count += loss is not None
-                if self.bad_step is None and loss is not None and not math.isfinite(loss):
+                if self.bad_step is None and loss is not None and not isfinite(loss):
                     self.bad_step = self.steps + 1
             return results
         except Exception as error:

@@ -37,11 +37,12 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click import ClickException, argument, echo, option
 
 import minitape
 from minitape.common.atomic_write import open_replacement_file
 
-from ..engine.types import Names, OptionalNumber, OptionalText
+from ..engine.types import Names, OptionalNumber, OptionalPath, OptionalText
 from .messages import CommandContext, convert_write_errors, create_usage_error, say
 from .optional_packages import describe_missing_package, require_packages
 
@@ -52,14 +53,12 @@ sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 # In older ipykernel versions, each import of the debugger prints a five-line warning on stderr.
 os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
 
-LANGUAGE_OPTION = click.option(
-    "--language", metavar="CODE", help="The language of the course's own lessons, such as zh."
-)
+LANGUAGE_OPTION = option("--language", metavar="CODE", help="The language of the course's own lessons, such as zh.")
 ANY_PATH = click.Path(path_type=Path)
 OUTPUT_FILE = click.Path(path_type=Path, dir_okay=False)
 OUTPUT_FOLDER = click.Path(path_type=Path, file_okay=False)
 EXISTING_FOLDER = click.Path(path_type=Path, exists=True, file_okay=False)
-NOTEBOOKS_ARGUMENT = click.argument("notebooks", nargs=-1, type=ANY_PATH)
+NOTEBOOKS_ARGUMENT = argument("notebooks", nargs=-1, type=ANY_PATH)
 CHECK_FAILED_CODE = 2
 
 
@@ -86,9 +85,9 @@ class TranslatedCommandGroup(click.Group):
             name: The command's name, if it differs from `cmd.name`.
         """
         cmd.context_class, cmd.help = CommandContext, say(inspect.cleandoc(cmd.help or ""))
-        for option in cmd.params:
-            if isinstance(option, click.Option):
-                option.help = say(option.help or "")
+        for parameter in cmd.params:
+            if isinstance(parameter, click.Option):
+                parameter.help = say(parameter.help or "")
         super().add_command(cmd, name)
 
     def invoke(self, ctx: click.Context) -> object:
@@ -109,7 +108,7 @@ class TranslatedCommandGroup(click.Group):
             package = str(error.name).partition(".")[0]
             if package == "minitape":
                 raise
-            raise click.ClickException(describe_missing_package(package)) from error
+            raise ClickException(describe_missing_package(package)) from error
 
 
 @click.group(
@@ -124,26 +123,24 @@ def main() -> None:
 
 
 @main.command("lab")
-@click.argument("folder", required=False, type=ANY_PATH)
+@argument("folder", required=False, type=ANY_PATH)
 @LANGUAGE_OPTION
-@click.option(
-    "--ip", default="127.0.0.1", show_default=True, help=("The address to listen on (in a container: 0.0.0.0).")
-)
-@click.option(
+@option("--ip", default="127.0.0.1", show_default=True, help=("The address to listen on (in a container: 0.0.0.0)."))
+@option(
     "--port",
     type=click.IntRange(1, 65535),
     help=("The port to listen on. By default, the first free port from 8888 up."),
 )
-@click.option(
+@option(
     "--browser/--no-browser",
     default=None,
     help=("Whether to open a browser. By default, a browser opens if there is one."),
 )
-@click.option("--copy-only", is_flag=True, help="Copy the lessons without starting JupyterLab.")
-@click.option("--own", is_flag=True, help="Open your own notebooks in FOLDER without copying the lessons.")
-@click.option("--verbose", is_flag=True, help="Show all of JupyterLab's messages.")
+@option("--copy-only", is_flag=True, help="Copy the lessons without starting JupyterLab.")
+@option("--own", is_flag=True, help="Open your own notebooks in FOLDER without copying the lessons.")
+@option("--verbose", is_flag=True, help="Show all of JupyterLab's messages.")
 def lab_command(
-    folder: Path | None,
+    folder: OptionalPath,
     language: OptionalText,
     ip: str,
     port: OptionalNumber,
@@ -168,15 +165,15 @@ def lab_command(
     if not own:
         folder = copy_and_report_lessons(folder, language)
     elif copy_only or language:
-        option = "--copy-only" if copy_only else "--language"
-        raise create_usage_error("--own and {option} cannot be used together", option=option)
+        other_option = "--copy-only" if copy_only else "--language"
+        raise create_usage_error("--own and {option} cannot be used together", option=other_option)
     elif not (folder := folder or Path(LEARNER_FOLDER)).is_dir():
         raise create_usage_error("the folder {folder} does not exist", folder=folder)
     if not copy_only:
         run_jupyterlab(folder, ip, port, browser, verbose)
 
 
-timeout_option = click.option(
+timeout_option = option(
     "--timeout",
     type=click.FloatRange(1),
     default=120,
@@ -188,18 +185,18 @@ timeout_option = click.option(
 @main.command("check")
 @NOTEBOOKS_ARGUMENT
 @LANGUAGE_OPTION
-@click.option(
+@option(
     "--variant",
     type=click.Choice(["both", "blank", "solved"]),
     default="both",
     show_default=True,
     help="Run exercises as saved, with their solutions filled in, or both.",
 )
-@click.option(
+@option(
     "--jobs", type=click.IntRange(1), default=2, show_default=True, help=("The number of notebooks to run at once.")
 )
 @timeout_option
-@click.option("-q", "--quiet", is_flag=True, help="Print only the problems that were found.")
+@option("-q", "--quiet", is_flag=True, help="Print only the problems that were found.")
 def check_command(
     notebooks: tuple[Path, ...],
     language: OptionalText,
@@ -225,7 +222,7 @@ def check_command(
         message = (
             "Running the course's {count} lessons takes several minutes. To check only one: minitape check NOTEBOOK"
         )
-        click.echo(say(message, count=len(paths)), err=True)
+        echo(say(message, count=len(paths)), err=True)
     results = check_notebooks_with_progress_bar(paths, variants, jobs, timeout)
     print_check_results(results, quiet)
     sys.exit(max((result.exit_code for result in results), default=CHECK_FAILED_CODE))
@@ -239,24 +236,22 @@ def _show_cause_page(context: click.Context, parameter: click.Parameter, text: O
 
 
 @main.command("explain", context_settings={"allow_interspersed_args": False})
-@click.option("-m", "as_module", is_flag=True, help="Run PROGRAM as a module, like python -m.")
-@click.argument("program")
-@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-@click.option(
+@option("-m", "as_module", is_flag=True, help="Run PROGRAM as a module, like python -m.")
+@argument("program")
+@argument("arguments", nargs=-1, type=click.UNPROCESSED)
+@option(
     "--steps", type=click.IntRange(1), default=5, show_default=True, help="Record only this many steps, from the start."
 )
-@click.option("--every", type=click.IntRange(1), metavar="N", help="Record every N-th step instead.")
-@click.option(
+@option("--every", type=click.IntRange(1), metavar="N", help="Record every N-th step instead.")
+@option(
     "--json",
     "answers",
     type=OUTPUT_FILE,
     metavar="FILE",
     help="Also write the explanations to a JSON file.",
 )
-@click.option(
-    "--framework", type=click.Choice(["torch", "tensorflow", "jax"]), help=("The framework that the program uses.")
-)
-@click.option(
+@option("--framework", type=click.Choice(["torch", "tensorflow", "jax"]), help=("The framework that the program uses."))
+@option(
     "--rerun",
     is_flag=True,
     help=(
@@ -264,12 +259,12 @@ def _show_cause_page(context: click.Context, parameter: click.Parameter, text: O
         "time."
     ),
 )
-@click.option(
+@option(
     "--fail",
     is_flag=True,
     help="Exit with status 1 if there are findings, even under torchrun, which then ends the other processes.",
 )
-@click.option(
+@option(
     "--cause",
     metavar="NAME",
     is_eager=True,
@@ -285,7 +280,7 @@ def explain_command(
     as_module: bool,
     steps: int,
     every: OptionalNumber,
-    answers: Path | None,
+    answers: OptionalPath,
     framework: OptionalText,
     rerun: bool,
     fail: bool,
@@ -301,20 +296,20 @@ def explain_command(
     from .explain_program import run_and_explain_program
 
     own_options = {
-        name for option in context.command.params if isinstance(option, click.Option) for name in option.opts
+        name for parameter in context.command.params if isinstance(parameter, click.Option) for name in parameter.opts
     }
-    for name in sorted(own_options.intersection(argument.partition("=")[0] for argument in arguments)):
+    for name in sorted(own_options.intersection(text.partition("=")[0] for text in arguments)):
         message = (
             "{name} comes after {program}, so it belongs to the program. Options for minitape explain must come "
             "before {program}"
         )
-        click.echo(say(message, name=name, program=program), err=True)
+        echo(say(message, name=name, program=program), err=True)
     options = {"first": steps} if every is None else {"every": every}
     sys.exit(run_and_explain_program(program, arguments, as_module, framework, options, answers, rerun, fail))
 
 
 @main.command("save")
-@click.argument("notebooks", nargs=-1, required=True, type=ANY_PATH)
+@argument("notebooks", nargs=-1, required=True, type=ANY_PATH)
 @timeout_option
 def save_command(notebooks: tuple[Path, ...], timeout: float) -> None:
     """Run NOTEBOOKS and save them with their outputs.
@@ -329,17 +324,17 @@ def save_command(notebooks: tuple[Path, ...], timeout: float) -> None:
     for path in resolve_notebook_paths(notebooks):
         try:
             run_and_save_notebook(path, timeout)
-        except click.ClickException as error:
+        except ClickException as error:
             error.show()
             has_failed = True
         else:
-            click.echo(say("saved {path}", path=path))
+            echo(say("saved {path}", path=path))
     sys.exit(int(has_failed))
 
 
 @main.command("new-lesson")
-@click.argument("name")
-@click.option("--title", help="The lesson's title. By default, it is derived from NAME.")
+@argument("name")
+@option("--title", help="The lesson's title. By default, it is derived from NAME.")
 def new_lesson_command(name: str, title: OptionalText) -> None:
     """Write the skeleton of a lesson.
 
@@ -351,8 +346,8 @@ def new_lesson_command(name: str, title: OptionalText) -> None:
     typed_folder = quote_for_shell(path.parent)
     typed_path = quote_for_shell(path)
     next_steps = "Edit it with minitape lab --own {folder}, and then run minitape save {path} and minitape check {path}"
-    click.echo(say("wrote {path}", path=path))
-    click.echo(say(next_steps, folder=typed_folder, path=typed_path))
+    echo(say("wrote {path}", path=path))
+    echo(say(next_steps, folder=typed_folder, path=typed_path))
 
 
 def quote_for_shell(path: Path) -> str:
@@ -368,14 +363,14 @@ def quote_for_shell(path: Path) -> str:
 
 
 @main.command("class")
-@click.argument("folders", nargs=-1, required=True, type=EXISTING_FOLDER)
-@click.option(
+@argument("folders", nargs=-1, required=True, type=EXISTING_FOLDER)
+@option(
     "--csv",
     type=OUTPUT_FILE,
     metavar="FILE",
     help=("Also write all results to a CSV file."),
 )
-def class_command(folders: tuple[Path, ...], csv: Path | None) -> None:
+def class_command(folders: tuple[Path, ...], csv: OptionalPath) -> None:
     """Show how far a class has come, and where it is stuck.
 
     FOLDER contains a folder for each learner, with progress files (.minitape-progress.json) or returned notebooks. It
@@ -396,14 +391,14 @@ def class_command(folders: tuple[Path, ...], csv: Path | None) -> None:
     if csv is not None:
         with convert_write_errors(csv), open_replacement_file(csv, newline="") as file:
             file.write(format_class_csv(class_figures, hand_ins))
-        click.echo(say("wrote {path}", path=csv))
+        echo(say("wrote {path}", path=csv))
 
 
 @main.command("export")
-@click.argument("lessons", nargs=-1, required=True)
+@argument("lessons", nargs=-1, required=True)
 @LANGUAGE_OPTION
-@click.option("--nbgrader", is_flag=True, required=True, help="Write nbgrader assignments, for grading.")
-@click.option(
+@option("--nbgrader", is_flag=True, required=True, help="Write nbgrader assignments, for grading.")
+@option(
     "--to",
     "course",
     type=OUTPUT_FOLDER,
@@ -424,25 +419,25 @@ def export_command(lessons: Names, language: OptionalText, nbgrader: bool, cours
 
     for lesson in lessons:
         path, count = export_lesson(lesson, course, language)
-        click.echo(say("wrote {path}; exercises: {count}, one point each", path=path, count=count))
+        echo(say("wrote {path}; exercises: {count}, one point each", path=path, count=count))
     missing_lines = write_settings_or_find_missing_lines(course)
     if missing_lines:
         advice = (
             "Add these lines to {file}. Without them, learners get an error in every exercise, or no points for a "
             "notebook from minitape-lessons:"
         )
-        click.echo(f"{say(advice, file=course / 'nbgrader_config.py')}\n{missing_lines}")
+        echo(f"{say(advice, file=course / 'nbgrader_config.py')}\n{missing_lines}")
     next_steps = (
         "Next, type in {folder}: nbgrader generate_assignment {name}. Then give learners the notebook in "
         "release/{name}."
     )
-    click.echo(say(next_steps, folder=course, name=path.stem))
+    echo(say(next_steps, folder=course, name=path.stem))
 
 
 @main.command("site")
-@click.argument("out", type=OUTPUT_FOLDER)
-@click.argument("folder", required=False, type=EXISTING_FOLDER)
-@click.option(
+@argument("out", type=OUTPUT_FOLDER)
+@argument("folder", required=False, type=EXISTING_FOLDER)
+@option(
     "--language",
     "languages",
     multiple=True,
@@ -452,34 +447,34 @@ def export_command(lessons: Names, language: OptionalText, nbgrader: bool, cours
         "option twice."
     ),
 )
-@click.option(
+@option(
     "--lite", is_flag=True, help=("Write JupyterLite instead of pages. It runs the lessons in the reader's browser.")
 )
-@click.option(
+@option(
     "--offline",
     is_flag=True,
     help=("With --lite or --run: put Python into OUT, so that pages load nothing from other sites."),
 )
-@click.option(
+@option(
     "--pyodide",
     metavar="FOLDER",
     type=EXISTING_FOLDER,
     help="With --lite or --run: use Python for the browser (Pyodide) from this folder instead of its CDN.",
 )
-@click.option(
+@option(
     "--run",
     "has_python",
     is_flag=True,
     help="Add a Run button to each cell, and run the cells with Python in the browser.",
 )
-@click.option("--hub", metavar="ADDRESS", default="", help="Link each page to the same lesson on this JupyterHub.")
+@option("--hub", metavar="ADDRESS", default="", help="Link each page to the same lesson on this JupyterHub.")
 def site_command(
     out: Path,
-    folder: Path | None,
+    folder: OptionalPath,
     languages: Names,
     lite: bool,
     offline: bool,
-    pyodide: Path | None,
+    pyodide: OptionalPath,
     has_python: bool,
     hub: str,
 ) -> None:
@@ -500,7 +495,7 @@ def site_command(
         with convert_write_errors(out):
             count = write_lite_site(out, languages, offline, pyodide)
         message = "wrote {out}: {count} notebooks that run in the browser. To open them: python -m http.server -d {out}"
-        click.echo(say(message, out=out, count=count))
+        echo(say(message, out=out, count=count))
         return
     from .site import write_lesson_site
 
@@ -512,10 +507,10 @@ def site_command(
         write_python_site = partial(write_lite_site, language_codes=languages, offline=offline, pyodide_folder=pyodide)
     with convert_write_errors(out):
         count = write_lesson_site(out, folder, languages, hub, write_python_site)
-    click.echo(say("wrote {path}: {count} pages", path=out / "index.html", count=count))
+    echo(say("wrote {path}: {count} pages", path=out / "index.html", count=count))
 
 
-def _check_site_options(folder: Path | None, lite: bool, has_python: bool, hub: str, has_python_source: bool) -> None:
+def _check_site_options(folder: OptionalPath, lite: bool, has_python: bool, hub: str, has_python_source: bool) -> None:
     """Raise click.UsageError if the options of `minitape site` contradict each other."""
     if has_python_source and not lite and not has_python:
         raise create_usage_error(
@@ -532,7 +527,7 @@ def _check_site_options(folder: Path | None, lite: bool, has_python: bool, hub: 
 
 
 @main.command("warmup")
-@click.option(
+@option(
     "--shared", is_flag=True, help=("Store the kernels for all users of this Python, in its folder var/cache/minitape.")
 )
 def warmup_command(shared: bool) -> None:

@@ -3,7 +3,6 @@
 A lock file lists all packages, so the kernel loads them at startup without querying a package index.
 """
 
-import hashlib
 import json
 import re
 import shutil
@@ -11,19 +10,21 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Iterable, Iterator
+from hashlib import sha256
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
 
-import click
+from click import ClickException
 
 import minitape
 
 from ..common.atomic_write import write_file
 from ..common.read_data import read_bytes
 from ..common.translation import TEXTS_FOLDER as TEXTS
+from ..engine.types import OptionalPath
 from .lesson_files import find_lesson_folders_by_language
 from .messages import create_failed_action_error
 
@@ -52,7 +53,11 @@ Lock = dict[str, Any]
 
 
 def write_browser_python(
-    target_folder: Path, pyodide_folder: Path | None, pyodide_version: str, offline: bool, kernel_wheels: Iterable[Path]
+    target_folder: Path,
+    pyodide_folder: OptionalPath,
+    pyodide_version: str,
+    offline: bool,
+    kernel_wheels: Iterable[Path],
 ) -> list[str]:
     """Write the Python files for a site.
 
@@ -97,8 +102,8 @@ def write_browser_python(
         entry = packages[name]
         if is_copied:
             content = _read_pyodide_file(pyodide_folder, base_url, entry["file_name"])
-            if hashlib.sha256(content).hexdigest() != entry["sha256"]:
-                raise click.ClickException(f"{entry['file_name']} is not the file that {LOCK_FILE} describes")
+            if sha256(content).hexdigest() != entry["sha256"]:
+                raise ClickException(f"{entry['file_name']} is not the file that {LOCK_FILE} describes")
             write_file(target_folder / entry["file_name"], content)
         else:
             entry["file_name"] = base_url + entry["file_name"]
@@ -153,7 +158,7 @@ def list_core_file_urls(loader_url: str) -> list[str]:
     return [loader_url.removesuffix(CORE_FILES[0]) + name for name in CORE_FILES]
 
 
-def _read_pyodide_file(pyodide_folder: Path | None, base_url: str, file_name: str) -> bytes:
+def _read_pyodide_file(pyodide_folder: OptionalPath, base_url: str, file_name: str) -> bytes:
     """Read a Pyodide file from its folder or, if no folder is given, download it from ``base_url``."""
     try:
         if pyodide_folder is not None:
@@ -169,7 +174,7 @@ def _read_pyodide_file(pyodide_folder: Path | None, base_url: str, file_name: st
         ) from error
 
 
-def _find_loader_file_name(pyodide_folder: Path | None, base_url: str) -> str:
+def _find_loader_file_name(pyodide_folder: OptionalPath, base_url: str) -> str:
     """Return the name of the file that `pyodide.mjs` loads next. Pyodide 314 changed this name."""
     core_script = _read_pyodide_file(pyodide_folder, base_url, CORE_FILES[0])
     return LOADER_FILES[1] if LOADER_FILES[1].encode() in core_script else LOADER_FILES[0]
@@ -202,7 +207,7 @@ def _download_front_end_wheels(target_folder: Path) -> list[Path]:
     command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--only-binary=:all:", "--platform", "any"]
     process = subprocess.run([*command, "-d", str(target_folder), *requirements], capture_output=True, text=True)
     if process.returncode:
-        raise click.ClickException(f"pip cannot get {', '.join(requirements)}:\n{process.stderr}")
+        raise ClickException(f"pip cannot get {', '.join(requirements)}:\n{process.stderr}")
     return sorted(path for name in FRONT_END_PACKAGES for path in target_folder.glob(f"{name}-*.whl"))
 
 
@@ -266,7 +271,7 @@ def _build_named_lock_entry(wheel_path: Path) -> tuple[str, Lock]:
         "version": wheel_version,
         "file_name": wheel_path.name,
         "install_dir": "site",
-        "sha256": hashlib.sha256(wheel_path.read_bytes()).hexdigest(),
+        "sha256": sha256(wheel_path.read_bytes()).hexdigest(),
         "package_type": "package",
         "imports": sorted(module for module in top_level_names if module.isidentifier()),
         "depends": [],

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import click
+from click import echo
 
 from minitape.common.translation import PACKAGE, detect_language
 from minitape.explain.causes import CAUSES
@@ -34,15 +35,15 @@ def show_cause_page(context: click.Context, parameter: click.Parameter, text: st
     if not causes:
         raise create_usage_error(describe_unknown_cause(text))
     if len(causes) == 1:
-        click.echo(read_cause_page(causes[0]))
+        echo(read_cause_page(causes[0]))
     else:
         message = (
             "There are several causes. To find the cause in your program, use minitape explain PROGRAM. "
             "To read about one of these causes, use --cause NAME:"
         )
-        click.echo(say(message) + "\n")
+        echo(say(message) + "\n")
         width = max(map(len, causes))
-        click.echo("\n".join(f"  {cause:{width}}  {read_cause_page_title(cause)}" for cause in causes))
+        echo("\n".join(f"  {cause:{width}}  {read_cause_page_title(cause)}" for cause in causes))
     context.exit()
 
 

@@ -3,19 +3,19 @@
 import json
 import subprocess
 import sys
-import tempfile
 import threading
-import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import perf_counter
 
 import click
 
 from ..common.atomic_write import write_file
-from ..engine.types import Action, OptionalText, TextList, TextsByName
+from ..engine.types import Action, OptionalPath, OptionalText, TextList, TextsByName
 from .kernel import prepare_kernel_environment
 from .lesson_files import (
     copy_missing_lessons,
@@ -191,7 +191,7 @@ def check_notebooks(
         The results in the order of `paths`.
     """
     processes = ProcessGroup()
-    with tempfile.TemporaryDirectory(prefix="minitape-check-") as scratch, ThreadPoolExecutor(job_count) as pool:
+    with TemporaryDirectory(prefix="minitape-check-") as scratch, ThreadPoolExecutor(job_count) as pool:
         run_paths = _prepare_run_paths(paths, Path(scratch))
         futures = [
             pool.submit(check_notebook, path, variants, cell_timeout, run_path=run_path, processes=processes)
@@ -226,7 +226,7 @@ def check_notebook(
     path: Path,
     variants: Sequence[str] = VARIANTS,
     cell_timeout: float = 120,
-    run_path: Path | None = None,
+    run_path: OptionalPath = None,
     processes: ProcessGroup | None = None,
 ) -> CheckResult:
     """Check one notebook as saved, then run each variant and compare the outputs.
@@ -245,7 +245,7 @@ def check_notebook(
     """
     processes = processes or ProcessGroup()
     result = CheckResult(str(path))
-    start_time = time.perf_counter()
+    start_time = perf_counter()
     try:
         notebook = read_notebook(path)
     except click.ClickException as error:
@@ -266,7 +266,7 @@ def check_notebook(
                 break
         for cell_result in cell_results[:end_number]:
             _add_run_findings(cell_result, notebook, variant, result)
-    result.seconds = time.perf_counter() - start_time
+    result.seconds = perf_counter() - start_time
     return result
 
 
@@ -315,7 +315,7 @@ def _run_and_iter_cell_results(
     If pytest exits with an unexpected status, its output becomes the `failure_reason` of `check_result`.
     """
     output_lines: deque[str] = deque(maxlen=30)
-    with tempfile.TemporaryDirectory(prefix="minitape-run-") as folder:
+    with TemporaryDirectory(prefix="minitape-run-") as folder:
         scratch = Path(folder)
         settings_file = scratch / "pytest.ini"
         write_file(settings_file, "[pytest]\n")

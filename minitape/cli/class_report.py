@@ -1,10 +1,10 @@
 """Format the output of `minitape class` for the terminal and as CSV."""
 
 import csv
-import io
 import re
 import sys
 from collections.abc import Sequence
+from io import StringIO
 from pathlib import Path
 
 from rich.console import Console
@@ -167,7 +167,7 @@ def format_class_csv(figures: ClassFigures, hand_ins: Sequence[HandIn]) -> str:
     Returns:
         The CSV text, with the header `CSV_COLUMNS`. Fields that are missing from a learner's files are left empty.
     """
-    buffer = io.StringIO(newline="")
+    buffer = StringIO(newline="")
     writer = csv.writer(buffer)
     writer.writerow(CSV_COLUMNS)
     for hand_in in hand_ins:

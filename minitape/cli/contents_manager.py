@@ -3,10 +3,10 @@
 The `server` module adds the classes in this module to a server. Other notebooks are not affected.
 """
 
-import math
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from math import inf
 from pathlib import Path
 from typing import IO, Any
 
@@ -90,7 +90,7 @@ class NotebookContentsMixin:
         # The parent is the object that created the manager. Its class is unknown.
         server: Any = getattr(self, "parent", None)
         if server is None or not await server.session_manager.session_exists(notebook_path.strip("/")):
-            return math.inf
+            return inf
         session = await server.session_manager.get_session(path=notebook_path.strip("/"))
         kernel = server.kernel_manager.get_kernel(session["kernel"]["id"])
         try:

@@ -7,16 +7,17 @@ import os
 import sys
 import traceback
 from importlib.machinery import ModuleSpec
+from os import environ
 from pathlib import Path
 from typing import Any
 
-import click
+from click import ClickException, echo
 
 from ..bridges.model_page import ModelPage
 from ..bridges.program import FrameworkBlock, RunnableProgram, find_imported_frameworks, run_program
 from ..bridges.run_watch.report import RunReport
 from ..common.atomic_write import write_file
-from ..engine.types import CountsByName, JsonObject, Names, OptionalText, TextList
+from ..engine.types import CountsByName, JsonObject, Names, OptionalPath, OptionalText, TextList
 from .messages import convert_write_errors, create_usage_error, say
 
 LONGEST_SHOWN_LINE = 200
@@ -52,7 +53,7 @@ def run_and_explain_program(
     is_module: bool,
     framework: OptionalText,
     recording_options: CountsByName,
-    answers_file: Path | None,
+    answers_file: OptionalPath,
     may_repeat: bool = False,
     may_fail: bool = False,
 ) -> int:
@@ -88,7 +89,7 @@ def run_and_explain_program(
     except SyntaxError as error:
         if error.text and len(error.text) > LONGEST_SHOWN_LINE:  # A picture, for example, is a single line.
             error.text = None
-        raise click.ClickException("".join(traceback.format_exception_only(error))) from error
+        raise ClickException("".join(traceback.format_exception_only(error))) from error
     if not frameworks:
         raise create_usage_error(
             "{program} does not import torch, tensorflow or jax. Name its framework with --framework. If the program "
@@ -100,7 +101,7 @@ def run_and_explain_program(
 
     def show_page(page: ModelPage) -> None:
         shown_pages.append(page)
-        click.echo(f"\n{page}\n", err=True)
+        echo(f"\n{page}\n", err=True)
 
     runnable = RunnableProgram(path, arguments, spec)
     blocks = [FrameworkBlock(name, recording_options, show_page) for name in frameworks if name != "torch"]
@@ -133,7 +134,7 @@ def _import_installed_bridges(frameworks: TextList) -> TextList:
         except ImportError as error:  # The message includes the command that installs the framework.
             errors.append(error)
     if not installed:
-        raise click.ClickException(str(errors[0])) from errors[0]
+        raise ClickException(str(errors[0])) from errors[0]
     return installed
 
 
@@ -146,10 +147,10 @@ def print_pages_of_framework_blocks(blocks: list[FrameworkBlock], shown_pages: l
     """
     for block in blocks:
         for problem in block.run_problems:
-            click.echo(f"\n{problem}", err=True)
+            echo(f"\n{problem}", err=True)
         is_healthy_beside_problems = block.run_problems and not block.page.problems
         if is_healthy_beside_problems or any(block.page is page for page in shown_pages):
-            click.echo("\n".join(["", *block.remarks]), err=True, nl=bool(block.remarks))
+            echo("\n".join(["", *block.remarks]), err=True, nl=bool(block.remarks))
             continue
         page_text = str(block.page)
         if block.missed_all_gradients:
@@ -157,9 +158,9 @@ def print_pages_of_framework_blocks(blocks: list[FrameworkBlock], shown_pages: l
                 "No explanation is possible, because the program computed its gradients in a way that could not be "
                 "recorded."
             )
-        click.echo("\n".join([f"\n{page_text}", *block.remarks]), err=True)
+        echo("\n".join([f"\n{page_text}", *block.remarks]), err=True)
         if not block.has_problems and block.has_gradients:
-            click.echo(_summarize_seen_steps(*block.recording.count_recorded_and_checked_steps()), err=True)
+            echo(_summarize_seen_steps(*block.recording.count_recorded_and_checked_steps()), err=True)
 
 
 def _summarize_seen_steps(recorded_count: int, later_count: int) -> str:
@@ -196,7 +197,7 @@ def _explain_torch_program(
     shown_pages: list[ModelPage],
     recording_options: CountsByName,
     may_repeat: bool,
-    answers_file: Path | None,
+    answers_file: OptionalPath,
     may_fail: bool,
 ) -> int:
     """Watch the whole run of a program that imports PyTorch, report on it, and return the exit status.
@@ -214,7 +215,7 @@ def _explain_torch_program(
     from ..bridges.torch.program import WatchedProgram
 
     def show_first_problems(report: RunReport) -> None:
-        click.echo(f"\n{say('The program is still running. Its first steps show:')}\n\n{report}\n", err=True)
+        echo(f"\n{say('The program is still running. Its first steps show:')}\n\n{report}\n", err=True)
 
     watched = WatchedProgram(runnable, may_repeat, recording_options, other_blocks)
     report = watched.run_program(show_first_problems)
@@ -224,7 +225,7 @@ def _explain_torch_program(
     is_torch_used = not report.missed_all_gradients or not blocks
     rank = _describe_torchrun_rank()
     if is_torch_used:
-        click.echo(f"\n{report}" if not rank else f"\n{rank}:\n{report}", err=True)
+        echo(f"\n{report}" if not rank else f"\n{rank}:\n{report}", err=True)
     print_pages_of_framework_blocks(blocks, shown_pages)
     if not is_torch_used:
         answers = {"answers": [], "problems": []}
@@ -243,8 +244,8 @@ def _describe_torchrun_rank() -> str:
 
     The environment variables are described at https://docs.pytorch.org/docs/stable/elastic/run.html.
     """
-    rank = os.environ.get("RANK")
-    count = os.environ.get("WORLD_SIZE", "1")
+    rank = environ.get("RANK")
+    count = environ.get("WORLD_SIZE", "1")
     return "" if rank is None or count == "1" else say("rank {rank} of {count}", rank=rank, count=count)
 
 
@@ -265,11 +266,11 @@ def print_program_error(error: BaseException | None, path: Path) -> None:
     error_report.stack = traceback.StackSummary.from_list(
         [frame for frame in error_report.stack if not frame.filename.startswith(bridges_folder)]
     )
-    click.echo("".join(error_report.format()), err=True, nl=False)
+    echo("".join(error_report.format()), err=True, nl=False)
 
 
 # The answers are JSON, so their type is Any.
-def write_answers(answers_file: Path | None, program: str, answers: JsonObject) -> None:
+def write_answers(answers_file: OptionalPath, program: str, answers: JsonObject) -> None:
     """Write the answers as JSON if a file was specified.
 
     Args:

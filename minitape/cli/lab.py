@@ -9,18 +9,19 @@ import secrets
 import shutil
 import socket
 import sys
-import tempfile
 import threading
 import webbrowser
 from contextlib import suppress
+from os import environ
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import NoReturn
 from urllib.parse import quote
 
-import click
+from click import echo
 
 from ..common.translation import ENGLISH, detect_language, find_lessons_language, find_user_language
-from ..engine.types import OptionalNumber, OptionalText, TextList
+from ..engine.types import OptionalNumber, OptionalPath, OptionalText, TextList
 from .course_map import MAP_FILE, write_missing_course_map
 from .lesson_files import (
     LEARNER_FOLDER,
@@ -39,7 +40,7 @@ QUIET_LOG_LEVEL = logging.ERROR
 SETTINGS_FOLDER = Path(__file__).with_name("jupyterlab_settings")
 
 
-def _choose_folder_and_language(chosen_folder: Path | None, chosen_language: OptionalText) -> tuple[Path, str]:
+def _choose_folder_and_language(chosen_folder: OptionalPath, chosen_language: OptionalText) -> tuple[Path, str]:
     """Choose the learner's folder and the language of the lessons in this folder.
 
     Raises:
@@ -65,7 +66,7 @@ def _choose_folder_and_language(chosen_folder: Path | None, chosen_language: Opt
     return folder, code
 
 
-def copy_and_report_lessons(chosen_folder: Path | None, chosen_language: OptionalText) -> Path:
+def copy_and_report_lessons(chosen_folder: OptionalPath, chosen_language: OptionalText) -> Path:
     """Copy missing lessons to the learner's folder, and print which files were copied and which were kept.
 
     The chosen language takes precedence over the language of existing lessons in the folder, which takes precedence
@@ -105,7 +106,7 @@ def copy_and_report_lessons(chosen_folder: Path | None, chosen_language: Optiona
             for language in find_lesson_folders_by_language()
         ]
         with suppress(UnicodeEncodeError):  # The terminal may not be able to display the language's name.
-            click.echo(" · ".join(commands))
+            echo(" · ".join(commands))
     return folder
 
 
@@ -118,9 +119,9 @@ def print_translated(text: str, language_code: str, /, **values: object) -> None
         values: The values to insert for the names in braces.
     """
     try:
-        click.echo(say(text, language_code, **values))
+        echo(say(text, language_code, **values))
     except UnicodeEncodeError:
-        click.echo(text.format(**values))
+        echo(text.format(**values))
 
 
 def run_jupyterlab(
@@ -141,9 +142,9 @@ def run_jupyterlab(
     notebook = find_notebook_to_open(folder)
     start_page = f"/lab/tree/{quote(notebook.name)}" if notebook else "/lab"
     port = find_free_port(ip, port)
-    token = os.environ["JUPYTER_TOKEN"] = os.environ.get("JUPYTER_TOKEN") or secrets.token_hex(24)
+    token = environ["JUPYTER_TOKEN"] = environ.get("JUPYTER_TOKEN") or secrets.token_hex(24)
     # The kernel must use the Python in which minitape is installed, not a Python that the user registered elsewhere.
-    os.environ.setdefault("JUPYTER_PREFER_ENV_PATH", "1")
+    environ.setdefault("JUPYTER_PREFER_ENV_PATH", "1")
     _replace_unwritable_folders()
     is_browser_opened = can_open_browser() if opens_browser is None else opens_browser
     address = f"http://{_to_reachable_host(ip)}:{port}{start_page}?token={token}"
@@ -176,15 +177,15 @@ def _replace_unwritable_folders() -> None:
     home = os.path.expanduser("~")
     if os.access(home, os.W_OK):
         return
-    temporary_folder = tempfile.mkdtemp(prefix="minitape-lab-")
+    temporary_folder = mkdtemp(prefix="minitape-lab-")
     atexit.register(shutil.rmtree, temporary_folder, ignore_errors=True)
     for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR"):
-        os.environ.setdefault(name, os.path.join(temporary_folder, name.lower()))
+        environ.setdefault(name, os.path.join(temporary_folder, name.lower()))
     message = (
         "{home} is not writable, so JupyterLab's settings are lost when it stops. To keep the settings, set HOME to "
         "a writable folder."
     )
-    click.echo(say(message, home=home), err=True)
+    echo(say(message, home=home), err=True)
 
 
 def _build_lab_arguments(
@@ -263,7 +264,7 @@ def find_free_port(ip: str, chosen_port: OptionalNumber) -> int:
 
 def can_open_browser() -> bool:
     """Return whether a graphical browser can be opened. Text browsers are ignored."""
-    if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
+    if sys.platform.startswith("linux") and not (environ.get("DISPLAY") or environ.get("WAYLAND_DISPLAY")):
         return False
     try:
         webbrowser.get()
@@ -281,7 +282,7 @@ def _print_address_when_ready(ip: str, port: int, address: str, is_browser_opene
     print_translated(
         "JupyterLab is ready:" if is_browser_opened else "JupyterLab is ready. Open this address in a browser:", code
     )
-    click.echo(f"\n    {address}\n")
+    echo(f"\n    {address}\n")
     print_translated("Your work is saved in {folder}. Ctrl-C here stops JupyterLab.", code, folder=folder.absolute())
 
 

@@ -10,7 +10,7 @@ from minitape.common.atomic_write import write_file
 from minitape.common.read_data import MAX_NOTEBOOK_SIZE, read_json
 from minitape.course.progress import find_last_lesson
 
-from ..engine.types import NameList, OptionalText, TextsByName
+from ..engine.types import NameList, OptionalPath, OptionalText, TextsByName
 from .messages import create_usage_error
 
 LEARNER_FOLDER = "minitape-lessons"
@@ -90,7 +90,7 @@ def get_exercise_prefix(path: Path) -> str:
     return lesson if topic else ""
 
 
-def find_notebook_to_open(folder: Path) -> Path | None:
+def find_notebook_to_open(folder: Path) -> OptionalPath:
     """Find the lesson with the learner's latest answer.
 
     Args:
@@ -108,7 +108,7 @@ def find_notebook_to_open(folder: Path) -> Path | None:
     return next(matches, notebooks[0] if notebooks else None)
 
 
-def map_names_to_titles(lessons_folder: Path, learner_folder: Path | None = None) -> TextsByName:
+def map_names_to_titles(lessons_folder: Path, learner_folder: OptionalPath = None) -> TextsByName:
     """Return the names of a learner's copies of lessons, which are their titles in languages other than English.
 
     Glossary and credits keep their names, because replies to answers link to the glossary, and so do lessons that the

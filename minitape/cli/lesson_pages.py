@@ -10,14 +10,14 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from html import escape
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-import click
+from click import ClickException
 
 from ..common.read_data import MAX_NOTEBOOK_SIZE, read_json
 from ..common.translation import CLI, detect_language, say
@@ -174,7 +174,7 @@ def run_lesson_for_views(lesson: Path, views_folder: Path) -> Views:
     Raises:
         click.ClickException: If the lesson cannot be run.
     """
-    with tempfile.TemporaryDirectory() as scratch:
+    with TemporaryDirectory() as scratch:
         environment = {**os.environ, "IPYTHONDIR": scratch, "MINITAPE_PROGRESS": str(Path(scratch, "progress.json"))}
         environment["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
         program = [sys.executable, "-m", "minitape_widgets.lesson_views"]
@@ -186,7 +186,7 @@ def run_lesson_for_views(lesson: Path, views_folder: Path) -> Views:
             text=True,
         )
     if process.returncode:
-        raise click.ClickException(f"{lesson} could not be run: {process.stderr.strip() or process.stdout}")
+        raise ClickException(f"{lesson} could not be run: {process.stderr.strip() or process.stdout}")
     views: Views = json.loads(process.stdout)
     return views
 
@@ -222,7 +222,7 @@ def build_lesson_page(lesson: Path, cells: list[Cell], views: Views, places: Run
             page_blocks += iter_code_cell_blocks(cell, source, cell_views, say)
             if cell_views:
                 unsaved_view = cell_views[0][0]
-                raise click.ClickException(
+                raise ClickException(
                     f"{lesson}: cell {cell['id']} shows {unsaved_view}, but the notebook does not contain this view. "
                     f"Run minitape save {lesson}"
                 )

@@ -4,17 +4,17 @@ import json
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import click
 
 from ..common.atomic_write import write_file
 from ..common.read_data import MAX_NOTEBOOK_SIZE, read_json, read_text
 from ..common.translation import detect_language
-from ..engine.types import JsonObject, TextList
+from ..engine.types import JsonObject, OptionalPath, TextList
 from .browser_python import CORE_FILES, PYTHON_FOLDER, list_core_file_urls, write_browser_python
 from .lesson_files import copy_missing_lessons, find_lessons_folder, list_notebook_files
 from .lesson_pages import build_page_translator
@@ -36,7 +36,7 @@ KERNEL_STARTER_FILE = Path(__file__).with_name("site_settings") / "kernel_python
 
 
 def write_lite_site(
-    target_folder: Path, language_codes: Sequence[str] = (), offline: bool = False, pyodide_folder: Path | None = None
+    target_folder: Path, language_codes: Sequence[str] = (), offline: bool = False, pyodide_folder: OptionalPath = None
 ) -> int:
     """Write a site that bundles JupyterLite, the course's lessons and the playground.
 
@@ -61,7 +61,7 @@ def write_lite_site(
     serves_python = offline or pyodide_folder is not None
     with (
         replace_site_folder(target_folder) as new_folder,
-        tempfile.TemporaryDirectory(prefix="minitape-lite-") as scratch,
+        TemporaryDirectory(prefix="minitape-lite-") as scratch,
     ):
         # Download these files first, because downloads may fail.
         wheels = [

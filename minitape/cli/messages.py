@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import click
-from click import core, decorators, exceptions, parser, types
+from click import ClickException, core, decorators, exceptions, parser, types
 
 from ..common import translation
 from ..engine.types import NameList, OptionalText
@@ -33,7 +33,7 @@ def say(text: str, language_code: OptionalText = None, /, **values: object) -> s
     return translation.say(text, translation.CLI, language_code, **values)
 
 
-def create_failed_action_error(text: str, /, **values: object) -> click.ClickException:
+def create_failed_action_error(text: str, /, **values: object) -> ClickException:
     """Create the error for a failed action.
 
     Args:
@@ -43,7 +43,7 @@ def create_failed_action_error(text: str, /, **values: object) -> click.ClickExc
     Returns:
         The error with the translated message.
     """
-    return click.ClickException(say(text, **values))
+    return ClickException(say(text, **values))
 
 
 def create_usage_error(text: str, /, **values: object) -> click.UsageError:

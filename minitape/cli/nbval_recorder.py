@@ -5,12 +5,12 @@ standard output, consisting of RECORD_MARK and a JSON object (see `_build_cell_r
 """
 
 import json
-import os
 import sys
-import time
 from collections.abc import Generator
+from os import environ
 from pathlib import Path
 from queue import Empty
+from time import monotonic
 
 import nbformat
 import pytest
@@ -31,7 +31,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         items: All pytest items, including nbval's cells.
     """
     _store_place_of_each_cell(items)
-    if os.environ.get(VARIANT_VARIABLE) == "solved":
+    if environ.get(VARIANT_VARIABLE) == "solved":
         for item in items:
             _replace_exercise_by_solution(item)
 
@@ -45,7 +45,7 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
     Args:
         collection_path: A path that pytest is about to collect.
     """
-    notebook_path = Path(os.environ[NOTEBOOK_VARIABLE])
+    notebook_path = Path(environ[NOTEBOOK_VARIABLE])
     return None if collection_path in (notebook_path, notebook_path.parent) else True
 
 
@@ -70,14 +70,14 @@ def _patch_nbval_await_reply() -> None:
     original_await_reply = RunningKernel.await_reply
 
     def await_reply(kernel: RunningKernel, msg_id: str, timeout: float) -> None:
-        deadline = time.monotonic() + timeout
+        deadline = monotonic() + timeout
         while True:
             try:
                 return original_await_reply(kernel, msg_id, timeout=min(1.0, timeout))
             except Empty:
                 if not kernel.is_alive():
                     raise RuntimeError("the kernel died in this cell") from None
-                if time.monotonic() > deadline:
+                if monotonic() > deadline:
                     raise
 
     RunningKernel.await_reply = await_reply

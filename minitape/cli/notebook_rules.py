@@ -1,9 +1,9 @@
 """Check the rules for notebooks that nbval does not check, such as the rules for exercises and solutions."""
 
-import functools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, TypedDict
 
 from minitape.common.translation import CHECK, load_translations
@@ -419,7 +419,7 @@ def translate_verdicts_to_english(text: str) -> str:
     return text
 
 
-@functools.cache
+@cache
 def _list_english_replacements() -> list[tuple[re.Pattern[str], str]]:
     """List (pattern, English replacement) pairs for the words that verdicts begin with in each language."""
     tables = [load_translations(CHECK, code) for code in find_lesson_folders_by_language()]

@@ -1,17 +1,17 @@
 """Implement `minitape save`, which runs a notebook and saves it in the same form as the course's lessons."""
 
 import asyncio
-import math
 import subprocess
-import tempfile
-import threading
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from math import ceil
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Event
 
-import click
 import nbformat
+from click import ClickException
 from jupyter_client.manager import AsyncKernelManager
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
@@ -61,7 +61,7 @@ def run_and_save_notebook(path: Path, cell_timeout: float = 120) -> None:
     ]
     if problems:
         heading = say("{path} was not saved:", path=path)
-        raise click.ClickException("\n  ".join([heading, *problems]))
+        raise ClickException("\n  ".join([heading, *problems]))
     write_notebook(notebook, path)
 
 
@@ -102,7 +102,7 @@ def execute_notebook(notebook: Notebook, folder: Path, cell_timeout: float, note
     """
     sources = [cell.source for cell in notebook.cells]
     started_cells = []
-    was_interrupted = threading.Event()
+    was_interrupted = Event()
 
     def on_cell_execute(cell: Cell, cell_index: int) -> None:
         if was_interrupted.is_set():
@@ -115,12 +115,12 @@ def execute_notebook(notebook: Notebook, folder: Path, cell_timeout: float, note
         if kernel is not None:
             kernel.kill()
 
-    with tempfile.TemporaryDirectory(prefix="minitape-save-") as scratch:
+    with TemporaryDirectory(prefix="minitape-save-") as scratch:
         manager = AsyncKernelManager(kernel_name=CURRENT_ENV_KERNEL_NAME, kernel_spec_manager=NbvalKernelspecManager())
         client = NotebookClient(
             notebook,
             km=manager,
-            timeout=math.ceil(cell_timeout),  # traitlets 5.14 accepts only integers.
+            timeout=ceil(cell_timeout),  # traitlets 5.14 accepts only integers.
             resources={"metadata": {"path": str(folder)}},
             store_widget_state=False,
             record_timing=False,
@@ -158,11 +158,9 @@ def _run_in_interruptible_thread(task: Action, on_interrupt: Action) -> None:
             raise
 
 
-def _create_save_error(
-    notebook_name: str, sources: NameList, started_cells: list[int], message: str
-) -> click.ClickException:
+def _create_save_error(notebook_name: str, sources: NameList, started_cells: list[int], message: str) -> ClickException:
     cell_description = describe_cell(sources, started_cells[-1] if started_cells else None)
-    return click.ClickException(f"{say('{path} was not saved:', path=notebook_name)} {cell_description} {message}")
+    return ClickException(f"{say('{path} was not saved:', path=notebook_name)} {cell_description} {message}")
 
 
 def clean_notebook(notebook: Notebook) -> None:

@@ -2,19 +2,19 @@
 
 import re
 import shutil
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from html import escape
 from pathlib import Path
 from posixpath import dirname, join, normpath
+from tempfile import TemporaryDirectory
 
-import click
+from click import ClickException
 
 from ..common.atomic_write import write_file
 from ..common.translation import ENGLISH, detect_language
-from ..engine.types import TextsByName
+from ..engine.types import OptionalPath, TextsByName
 from .course_map import format_lessons_with_goals
 from .lesson_files import LEARNER_FOLDER, find_lessons_folder, list_notebook_files
 from .lesson_pages import build_lesson_pages, build_page_translator, choose_page_folder, link_lessons_to_pages
@@ -161,7 +161,7 @@ def _format_edition_link(
 
 def write_lesson_site(
     target_folder: Path,
-    own_lessons_folder: Path | None = None,
+    own_lessons_folder: OptionalPath = None,
     language_codes: Sequence[str] = (),
     hub_url: str = "",
     write_python_site: Callable[[Path], object] | None = None,
@@ -189,7 +189,7 @@ def write_lesson_site(
     folders = _find_site_folders(own_lessons_folder, language_codes)
     with (
         replace_site_folder(target_folder) as new_folder,
-        tempfile.TemporaryDirectory(prefix="minitape-site-") as scratch,
+        TemporaryDirectory(prefix="minitape-site-") as scratch,
     ):
         editions = [
             Edition(lessons, {}, f"{detect_language(lessons)}/" if number else "")
@@ -212,11 +212,11 @@ def write_lesson_site(
             site_title = build_page_translator(own_lessons_folder)("Lessons")
             own_settings = [f"-Dhtml_title={site_title}", "-Dhtml_show_copyright=0"]
         if not build_html_pages(editions, Path(scratch), new_folder, sphinx_settings=own_settings):
-            raise click.ClickException("Sphinx ended with an error; see the output above")
+            raise ClickException("Sphinx ended with an error; see the output above")
     return sum(len(edition.texts) for edition in editions)
 
 
-def _find_site_folders(own_lessons_folder: Path | None, language_codes: Sequence[str]) -> list[Path]:
+def _find_site_folders(own_lessons_folder: OptionalPath, language_codes: Sequence[str]) -> list[Path]:
     """Return the lesson folders for a site, or raise a click exception if there are none."""
     if own_lessons_folder and not language_codes:
         folders = [own_lessons_folder]
@@ -224,7 +224,7 @@ def _find_site_folders(own_lessons_folder: Path | None, language_codes: Sequence
         codes = dict.fromkeys(language_codes) or [None]
         folders = [find_lessons_folder(code, own_lessons_folder) for code in codes]
     if own_lessons_folder and not list_notebook_files(own_lessons_folder):
-        raise click.ClickException(f"there are no notebooks in {own_lessons_folder}")
+        raise ClickException(f"there are no notebooks in {own_lessons_folder}")
     return folders
 
 

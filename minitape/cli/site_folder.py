@@ -8,12 +8,12 @@ interrupts the exchange, it is undone. If the process is killed, the next build 
 
 import os
 import shutil
-import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import mkdtemp
 
-import click
+from click import ClickException
 
 from ..common.atomic_write import write_file
 from ..common.read_data import read_text
@@ -47,14 +47,14 @@ def replace_site_folder(target_folder: Path) -> Iterator[Path]:
     old_names = _list_site_names(target_folder)
     target_folder.mkdir(parents=True, exist_ok=True)
     try:
-        scratch_folder = Path(tempfile.mkdtemp(prefix=f"{MANIFEST_FILE}-", dir=target_folder))
+        scratch_folder = Path(mkdtemp(prefix=f"{MANIFEST_FILE}-", dir=target_folder))
         new_folder = scratch_folder / "new"
         new_folder.mkdir()
         yield new_folder
         new_names = {path.name for path in new_folder.iterdir()}
         for name in sorted(new_names - old_names):
             if (target_folder / name).exists():
-                raise click.ClickException(
+                raise ClickException(
                     f"{target_folder / name} does not belong to the site, but a page needs the same path"
                 )
         _exchange_sites(target_folder, scratch_folder, old_names, new_names)
@@ -104,7 +104,7 @@ def _list_site_names(target_folder: Path) -> NameSet:
     if MANIFEST_FILE in names:
         return names & {*read_text(target_folder / MANIFEST_FILE).splitlines()} - {MANIFEST_FILE}
     if foreign_names := sorted(name for name in names if name != ALLOWED_FILE and not name.startswith(".")):
-        raise click.ClickException(
+        raise ClickException(
             f"{target_folder} contains files that do not belong to a site, such as {foreign_names[0]}; choose a "
             "different folder"
         )

@@ -1,10 +1,10 @@
 """Print progress bars and the findings of `minitape check` on the terminal."""
 
 import difflib
-import hashlib
 import os
 import re
 from collections.abc import Iterator, Sequence
+from hashlib import sha256
 from pathlib import Path
 
 import click
@@ -205,7 +205,7 @@ def get_difference_labels(finding: CheckFinding) -> TextPair:
 
 def _compute_picture_checksum(picture_match: re.Match[str]) -> str:
     """Return a short checksum that stands in for a picture's encoded data in a diff."""
-    return hashlib.sha256(picture_match[0].encode()).hexdigest()[:8]
+    return sha256(picture_match[0].encode()).hexdigest()[:8]
 
 
 def shorten_line_with_checksum(line: str, max_length: int) -> str:
@@ -220,4 +220,4 @@ def shorten_line_with_checksum(line: str, max_length: int) -> str:
     """
     if len(line) <= max_length:
         return line
-    return f"{line[: max_length - 30]} ... ({len(line)} characters, {hashlib.sha256(line.encode()).hexdigest()[:8]})"
+    return f"{line[: max_length - 30]} ... ({len(line)} characters, {sha256(line.encode()).hexdigest()[:8]})"

@@ -17,13 +17,13 @@ The first available source determines the language:
 In a checkout of the repository, ``python -m tests.translate de`` adds a language and keeps its files up to date.
 """
 
-import functools
 import json
-import os
 import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import lru_cache
+from os import environ
 from pathlib import Path
 
 from .read_data import MAX_NOTEBOOK_SIZE, read_json, read_text
@@ -109,7 +109,7 @@ def _find_translations(domain: str, language_code: str | None) -> dict[str, str]
 _ENTRY = re.compile(r"^msgid (.*?)^msgstr (.*)", re.MULTILINE | re.DOTALL)
 
 
-@functools.lru_cache(32)
+@lru_cache(32)
 def _read_translations(file: Path, modified_at: int) -> dict[str, str]:
     """Return the translations in a file. The file is reread when its modification time changes."""
     entries = (
@@ -141,7 +141,7 @@ def detect_language(folder: Path | None = None) -> str:
         return find_lessons_language(folder) or ENGLISH
     # The current folder may have been deleted.
     with suppress(OSError):
-        if not os.environ.get(LANGUAGE_VARIABLES[0]) and (lessons_code := find_lessons_language(Path.cwd())):
+        if not environ.get(LANGUAGE_VARIABLES[0]) and (lessons_code := find_lessons_language(Path.cwd())):
             return lessons_code
     return find_user_language()
 
@@ -158,7 +158,7 @@ def find_lessons_language(folder: Path) -> str | None:
     return _read_notebook_language(folder, folder.stat().st_mtime_ns) if folder.is_dir() else None
 
 
-@functools.lru_cache(8)
+@lru_cache(8)
 def _read_notebook_language(folder: Path, modified_at: int) -> str | None:
     for path in sorted(folder.glob("*.ipynb"))[:MAX_NOTEBOOKS]:
         # The file may not be a notebook or may not specify its language.
@@ -173,7 +173,7 @@ def find_user_language() -> str:
 
     Languages without lessons are skipped. The default is English.
     """
-    setting = next(filter(None, map(os.environ.get, LANGUAGE_VARIABLES)), "") or _find_windows_language()
+    setting = next(filter(None, map(environ.get, LANGUAGE_VARIABLES)), "") or _find_windows_language()
     codes = [re.split("[.@]", code)[0].replace("_", "-") for code in setting.split(":")]
     candidates = (
         code
@@ -211,12 +211,12 @@ def use_language(language_code: str) -> Iterator[None]:
     Args:
         language_code: The code, such as "zh".
     """
-    previous_code = os.environ.get(LANGUAGE_VARIABLES[0], "")
-    os.environ[LANGUAGE_VARIABLES[0]] = language_code
+    previous_code = environ.get(LANGUAGE_VARIABLES[0], "")
+    environ[LANGUAGE_VARIABLES[0]] = language_code
     try:
         yield
     finally:
-        os.environ[LANGUAGE_VARIABLES[0]] = previous_code
+        environ[LANGUAGE_VARIABLES[0]] = previous_code
 
 
 def join_sentences(*sentences: str) -> str:

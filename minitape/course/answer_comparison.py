@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-import numbers
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
+from numbers import Number
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,7 +27,7 @@ KIND_NAMES: dict[Answer, str] = {  # The order matters: True is also a number, a
     (str, bytes): "a string",
     (set, frozenset): "a set",
     Iterator: "a generator that has not run yet",
-    (numbers.Number, np.generic, ndarray): "a number",
+    (Number, np.generic, ndarray): "a number",
     Callable: "a function",
 }
 LETTERS = list("ABCDEFGH")
@@ -276,7 +276,7 @@ def _normalize_text(text: str) -> str:
 
 def _is_numeric(value: Answer) -> bool:
     value = to_numpy_value(value)
-    if isinstance(value, (numbers.Number, ndarray, np.generic)):
+    if isinstance(value, (Number, ndarray, np.generic)):
         return np.asarray(value).dtype.kind in NUMERIC_KINDS or np.can_cast(np.asarray(value).dtype, np.float64)
     if isinstance(value, (list, tuple)) and value:
         return all(_is_numeric(part) for part in value) and len({compute_shape(part) for part in value}) == 1

@@ -8,11 +8,11 @@ well as the healthy one.
 
 from __future__ import annotations
 
-import hashlib
 import linecache
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from hashlib import sha256
 from html import escape
 from typing import NamedTuple, TypeAlias
 
@@ -149,7 +149,7 @@ def select_patients_for_beds(learner_name: str) -> Names:
     plain_name = " ".join(learner_name.split()).casefold()
 
     def compute_digest(patient_name: str) -> bytes:
-        return hashlib.sha256(f"{plain_name}/{patient_name}".encode()).digest()
+        return sha256(f"{plain_name}/{patient_name}".encode()).digest()
 
     beds = sorted((min(pair, key=compute_digest) for pair in PATIENT_PAIRS), key=compute_digest)
     hardest = ("birch", "willow")  # in the first bed, the disease that is hardest to see would discourage

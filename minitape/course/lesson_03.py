@@ -1,10 +1,11 @@
 """The answers of lesson 03, variables."""
 
-import functools
 from collections.abc import Callable
 from contextlib import suppress
+from functools import wraps
 
 from ..common.translation import say
+from ..engine.types import FloatList
 from .answer_comparison import LabeledValue, append_colon_zero_to_names, to_numpy_value
 from .call_log import ObservedRuns
 from .exercise import Answer, Exercise, Mistake, Program, complete_exercises
@@ -23,7 +24,7 @@ def _label_variable_or_tensor(value: Answer) -> Answer:
 
 
 def _label_results_of_solution(solution: Program, label: str = "a variable") -> Callable[..., LabeledValue]:
-    return functools.wraps(solution)(
+    return wraps(solution)(
         lambda *arguments, **keywords: LabeledValue({say(label): float(solution(*arguments, **keywords))})
     )
 
@@ -61,7 +62,7 @@ def _find_variable_use_hint(answer: Program, observed_runs: ObservedRuns) -> str
     return "" if all(run.assign_count for run in observed_runs) else "no variable changed"
 
 
-def _compute_running_average(numbers: list[float], rate: float, start: float | None = None) -> list[float]:
+def _compute_running_average(numbers: FloatList, rate: float, start: float | None = None) -> FloatList:
     """Compute the running average after each number."""
     average = numbers[0] if start is None else start
     averages = []

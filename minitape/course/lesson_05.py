@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..engine.types import FloatList
 from .answer_comparison import to_numpy_value
 from .call_log import ObservedRuns
 from .exercise import Answer, Exercise, Mistake, Program, complete_exercises
@@ -46,7 +47,7 @@ def _replace_error_names(answers: Answer) -> Answer:
     return {key: "error" if is_error[key] else answer for key, answer in answers.items()}
 
 
-def _run_descent(f: UnknownFunction, starts: Sequence[float], steps: int, rate: float) -> list[float]:
+def _run_descent(f: UnknownFunction, starts: Sequence[float], steps: int, rate: float) -> FloatList:
     """Return where steps down the slopes of `f` lead."""
     numbers = list(starts)
     for _ in range(steps):

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy import ndarray
 
+from ..engine.types import FloatList
 from .answer_comparison import sort_distinct_parts
 from .call_log import ObservedRuns
 from .exercise import Answer, Exercise, Mistake, Program, complete_exercises
@@ -20,15 +21,15 @@ def _build_mistake_for_integers(integer_result: Answer) -> Program:
     return lambda f, value: integer_result if isinstance(value, int) else f.derivative(value)
 
 
-def _compute_slopes(f: Polynomial, values: list[float]) -> ndarray:
+def _compute_slopes(f: Polynomial, values: FloatList) -> ndarray:
     return np.array([f.derivative(value) for value in values])
 
 
-def _compute_where_positive(compute: Callable[[float], float], values: list[float]) -> ndarray:
+def _compute_where_positive(compute: Callable[[float], float], values: FloatList) -> ndarray:
     return np.array([compute(value) if value > 0.0 else 0.0 for value in values])
 
 
-def _find_unsafe_value_hint(answer: Answer, f: UnknownFunction, values: list[float]) -> str:
+def _find_unsafe_value_hint(answer: Answer, f: UnknownFunction, values: FloatList) -> str:
     """Say what is wrong with values and slopes if some are not numbers, or some belong to a different place."""
     y, slopes = (np.asarray(column, np.float64) for column in answer)
     if not np.isfinite(slopes[np.array(values) <= 0.0]).all():

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ..engine.types import FloatList
 from .exercise import Answer, Exercise, Mistake, complete_exercises
 from .unknown_functions import Polynomial, UnknownFunction, compile_unknown_function
 
@@ -34,7 +35,7 @@ def _roll_downhill_undoing_bad_steps(loss_of: Polynomial, steps: int, momentum: 
     return best[0]
 
 
-def _descend(loss_of: UnknownFunction, steps: int, remembers: float = 1.0, rate: float = 1.0) -> list[float]:
+def _descend(loss_of: UnknownFunction, steps: int, remembers: float = 1.0, rate: float = 1.0) -> FloatList:
     """Take steps of Adagrad or, if `remembers` is 0, of plain gradient descent."""
     place, squares = np.zeros(2), np.zeros(2)
     for _ in range(steps):

@@ -4,7 +4,7 @@ import ast
 import re
 
 from ..common.syntax import list_nodes
-from ..engine.types import Function
+from ..engine.types import FloatList, Function
 from .attempt import find_function_source
 from .call_log import ObservedRuns
 from .exercise import Exercise, Mistake, complete_exercises, raise_error
@@ -41,7 +41,7 @@ def _solve_for_angle(throw: Polynomial, target: float, times: int = 10) -> float
     return angle
 
 
-def _compute_unpenalized_slopes(f: Polynomial, value: float) -> list[float]:
+def _compute_unpenalized_slopes(f: Polynomial, value: float) -> FloatList:
     return [f.derivative(value)] * 2
 
 

@@ -1,6 +1,6 @@
 """The answers of lesson 11, which is about operations that learners define."""
 
-import math
+from math import copysign, hypot
 
 import numpy as np
 
@@ -23,12 +23,12 @@ RULE_MISTAKES = [
 
 
 def _compute_distance_gradient(upstream: float, x: float, y: float) -> tuple[float, float]:
-    z = math.hypot(x, y)
+    z = hypot(x, y)
     return upstream * x / z, upstream * y / z
 
 
 def _compute_straight_through_slope(rest: Polynomial, number: float) -> float:
-    return rest.derivative(math.copysign(1.0, number)) * (abs(number) < 1.0) + 0.0
+    return rest.derivative(copysign(1.0, number)) * (abs(number) < 1.0) + 0.0
 
 
 def _compute_limited_slope(f: Polynomial, rest: Polynomial, value: float, most: float) -> float:

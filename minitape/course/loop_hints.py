@@ -3,9 +3,9 @@
 Examples are one step too many, a different learning rate, or a value in place of its slope.
 """
 
-import inspect
 from collections.abc import Sequence
 from contextlib import suppress
+from inspect import signature
 
 import numpy as np
 
@@ -59,7 +59,7 @@ def find_substitution_hint(solution: Program, case_results: CaseResults, is_same
         The sentence, or "" if nothing that was tried gives the same results.
     """
     argument_count = len(case_results[0][0])
-    names = list(inspect.signature(solution).parameters)[:argument_count]
+    names = list(signature(solution).parameters)[:argument_count]
 
     def matches_results(candidate: Program) -> bool:
         with suppress(Exception), np.errstate(all="ignore"):  # The solution may fail for these other arguments.
@@ -85,7 +85,7 @@ def _replace_argument(solution: Program, argument_name: str, formula: str) -> Pr
     """Build the solution with a different value for one of its arguments, which is called n in a formula."""
 
     def call_with_replaced_argument(*case: Answer) -> Answer:
-        bound_arguments = inspect.signature(solution).bind(*case)
+        bound_arguments = signature(solution).bind(*case)
         bound_arguments.apply_defaults()
         return solution(
             **bound_arguments.arguments

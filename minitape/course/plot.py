@@ -17,7 +17,7 @@ from numpy import float64, ndarray
 
 from ..common.atomic_write import write_file
 from ..common.translation import say
-from ..engine.types import NumberPair, TextList, TextPair, TextsByName
+from ..engine.types import FloatList, NumberPair, TextList, TextPair, TextsByName
 from .answer_comparison import to_numpy_value
 from .exercise import Answer, NamedValues, Program
 from .predict import build_widget_mimebundle
@@ -243,7 +243,7 @@ def _build_svg_text(x: float, y: float, content: str, anchor: str) -> str:
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{content}</text>'
 
 
-def _compute_ticks(low: float, high: float) -> list[float]:
+def _compute_ticks(low: float, high: float) -> FloatList:
     """Compute four to eleven round numbers from `low` to `high`. The step is 1, 2 or 5 times a power of ten."""
     step = 10.0 ** np.floor(np.log10(high - low))
     step *= next(factor for factor in (1, 0.5, 0.2) if (high - low) / (step * factor) >= 4)

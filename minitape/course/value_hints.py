@@ -11,6 +11,7 @@ from math import isclose
 from typing import NamedTuple
 
 from ..common.translation import say
+from ..engine.types import FloatList
 from .exercise import Answer, NamedValues
 
 TOLERANCE = 1e-5
@@ -85,7 +86,7 @@ def _collect_number_facts(program: str) -> list[NumberFact]:
     return values + parts + slopes
 
 
-def _list_source_shares(sweep: Answer) -> list[float]:
+def _list_source_shares(sweep: Answer) -> FloatList:
     """List the shares that arrive at the source of a sweep over single numbers."""
     edges = (edge for step in sweep["steps"] for edge in step["edges"] if edge["input"] in sweep["sources"])
     return [edge["product"]["data"] for edge in edges if edge["product"] and edge["product"]["data"] is not None]

@@ -14,6 +14,10 @@ import numpy as np
 from numpy import ndarray
 
 if TYPE_CHECKING:
+    from ast import expr
+    from pathlib import Path
+    from types import FrameType
+
     from .record.provenance import Origin
     from .record.record import Record
     from .tensor.tensor import Reference, Tensor
@@ -59,6 +63,12 @@ ShapeLike: TypeAlias = "TensorShape | Tensor | np.ndarray | Sequence | int | Non
 # A text or a number that may be missing.
 OptionalText: TypeAlias = "str | None"
 OptionalNumber: TypeAlias = "int | None"
+# A file or folder, a frame of the call stack, or an expression of a program, if there is one.
+OptionalPath: TypeAlias = "Path | None"
+OptionalFrame: TypeAlias = "FrameType | None"
+OptionalExpression: TypeAlias = "expr | None"
+# Numbers, in order.
+FloatList: TypeAlias = list[float]
 # An object from other code, which may lack the attributes that minitape reads.
 Object: TypeAlias = Any
 # The six columns of a recording: code, a, b, call, offset, value.

@@ -6,7 +6,7 @@ from types import FrameType
 
 from ..engine.record.interrupt_safe import TemporaryAttributes
 from ..engine.record.user_frames import find_user_frame
-from ..engine.types import OptionalText
+from ..engine.types import OptionalFrame, OptionalText
 from ..recording.sites import Site, map_cell_files_to_execution_counts
 from ..recording.variable_names import list_collected_namespaces
 from .translated_sentences import fill
@@ -19,13 +19,13 @@ class _CurrentFrame:
         frame: A frame that an error has already exited, or None if the question comes from the frame that is running.
     """
 
-    frame: FrameType | None = None
+    frame: OptionalFrame = None
 
 
 _current = _CurrentFrame()
 
 
-def find_asking_or_innermost_user_frame() -> FrameType | None:
+def find_asking_or_innermost_user_frame() -> OptionalFrame:
     """Return the frame set by :func:`use_asking_frame`, or else the innermost frame of the user's code."""
     return _current.frame or find_user_frame(sys._getframe(1))
 
@@ -100,7 +100,7 @@ def _find_cell_label(filename: str) -> OptionalText:
     cells = map_cell_files_to_execution_counts()
     if filename not in cells:
         return None
-    frame: FrameType | None = sys._getframe()
+    frame: OptionalFrame = sys._getframe()
     running = ""
     while frame is not None:  # Keep searching, because the outermost frame of a cell is the one with the label.
         if frame.f_code.co_filename in cells:

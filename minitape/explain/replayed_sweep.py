@@ -4,10 +4,10 @@ A ``tf.function`` call is rerun as individual operations on a separate tape, so 
 can be blamed.
 """
 
-import math
 from collections.abc import Hashable, Iterable
 from contextlib import redirect_stdout
 from io import StringIO
+from math import prod
 
 import numpy as np
 
@@ -98,7 +98,7 @@ def _can_replay_sweep(reachability: TapeReachability, reachable: bytearray, last
             return False
     return not reachability.tape._is_used or not any(
         record.get_value_or_none(row) is None
-        and math.prod(record.get_shape_and_dtype(row)[0]) > MAX_SMALL_SIZE
+        and prod(record.get_shape_and_dtype(row)[0]) > MAX_SMALL_SIZE
         and reachable[row]
         for row in range(last_row + 1)
     )

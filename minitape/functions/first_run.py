@@ -8,10 +8,10 @@ arguments. :class:`FirstRun` has the methods that the engine calls for such a ``
 
 from __future__ import annotations
 
-import threading
-import weakref
 from collections.abc import Callable, Iterator, Sequence
+from threading import RLock
 from typing import Any, NamedTuple, NoReturn
+from weakref import ref
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
@@ -188,8 +188,8 @@ class FirstRun:
         self.variable_states: dict[int, EagerTensor] = {}
         self.assigned_variables: dict[int, ResourceVariable] = {}
         self.new_variables: list[ResourceVariable] = []
-        self.tensor_refs: list[weakref.ref[EagerTensor]] = []
-        self.lock = threading.RLock()
+        self.tensor_refs: list[ref[EagerTensor]] = []
+        self.lock = RLock()
         # `is_varying` appends flags for new rows when they are needed.
         self._varying_flags = bytearray()
 
@@ -247,7 +247,7 @@ class FirstRun:
     def _list_existing_tensors_and_forget_others(self) -> list[EagerTensor]:
         """List the tensors of the run that still exist, and forget all others."""
         tensors = [tensor for tensor_ref in self.tensor_refs if (tensor := tensor_ref()) is not None]
-        self.tensor_refs = [*map(weakref.ref, tensors)]
+        self.tensor_refs = [*map(ref, tensors)]
         return tensors
 
     def build_tape_of_rows_so_far(self) -> GradientTape:
@@ -283,11 +283,11 @@ class FirstRun:
             A new tensor of the run.
         """
         tensor = wrap_array(value)
-        owner, version = (None, 0) if variable is None else (weakref.ref(variable), variable._version)
-        leaf = Leaf(weakref.ref(tensor), owner, version, None, None if variable is None else variable._state._origin)
+        owner, version = (None, 0) if variable is None else (ref(variable), variable._version)
+        leaf = Leaf(ref(tensor), owner, version, None, None if variable is None else variable._state._origin)
         row = self._write_leaf(tensor, leaf, self.record.find_current_offset())
         self.feeds[row] = Feed(row, variable)
-        self.tensor_refs.append(weakref.ref(tensor))
+        self.tensor_refs.append(ref(tensor))
         return tensor
 
     def _write_leaf(self, tensor: Tensor, leaf: Leaf, offset: int, old_record: Record | None = None) -> int:
@@ -320,7 +320,7 @@ class FirstRun:
         """
         if type(tensor._value) is OutOfScopeValue:
             tensor._value.raise_out_of_scope()
-        leaf = Leaf(weakref.ref(tensor), origin=tensor._origin)
+        leaf = Leaf(ref(tensor), origin=tensor._origin)
         offset = self.record.find_current_offset() if offset is None else offset
         # A tensor from outside stays in its own `Record`.
         row = self._write_leaf(tensor, leaf, offset, self.record)

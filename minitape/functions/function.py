@@ -6,12 +6,12 @@ path through Python's branches.
 
 from __future__ import annotations
 
-import functools
 import inspect
-import threading
 import weakref
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial, update_wrapper
+from threading import RLock
 from typing import Any, Generic, NamedTuple, cast, overload
 
 from ..engine.record.interrupt_safe import TemporaryAttributes
@@ -158,7 +158,7 @@ class Function(Generic[Params, Returned]):
             input_signature: A ``tf.TensorSpec`` for each positional argument, nested like the argument, or None.
             owner: A weak reference to the instance if the function is a bound method, otherwise None.
         """
-        functools.update_wrapper(self, python_function, updated=())
+        update_wrapper(self, python_function, updated=())
         self.python_function = python_function
         self.input_signature = input_signature
         self._owner = owner
@@ -172,7 +172,7 @@ class Function(Generic[Params, Returned]):
         self._kinds_by_types: dict[tuple, CallKind] = {}
         self._bound_functions: Any = weakref.WeakKeyDictionary()
         # While one thread traces the function, other threads wait and then find its concrete function.
-        self._lock = threading.RLock()
+        self._lock = RLock()
         self._trace_count = 0
 
     def experimental_get_tracing_count(self) -> int:
@@ -232,7 +232,7 @@ class Function(Generic[Params, Returned]):
         call = self._bind_arguments(args, kwargs)
         first_row = outer_run.record.next
         returned = map_structure(
-            functools.partial(convert_function_result, self._name), self._run_python(*call.pack(call.values))
+            partial(convert_function_result, self._name), self._run_python(*call.pack(call.values))
         )
         arguments = [leaf for leaf in flatten(call.values) if isinstance(leaf, Tensor)]
         return join_call_outputs(outer_run, first_row, arguments, returned)

@@ -7,12 +7,12 @@ gradients.
 
 from __future__ import annotations
 
-import functools
 import inspect
 import operator
 import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from functools import wraps
 from typing import Any
 
 from ..engine.backward.gradient import compute_gradients
@@ -322,7 +322,7 @@ def _wrap_for_graphs(name: str, value: Structure) -> Object:
     if name in _IMMEDIATE_NAMES or not inspect.isfunction(value) or not value.__module__.startswith(_DEFERRED_MODULES):
         return value
 
-    @functools.wraps(value)
+    @wraps(value)
     def call_or_defer(*args: Object, **kwargs: Object) -> Object:
         if _graph_state.graph is None:
             return value(*args, **kwargs)

@@ -6,8 +6,8 @@ first read.
 
 from __future__ import annotations
 
-import functools
 import inspect
+from functools import wraps
 
 from ..engine.record.thread_state import state
 from ..engine.types import Object
@@ -44,7 +44,7 @@ def wrap_for_first_runs(name: str, public_object: Object) -> Object:
     if writer_name is None or not inspect.isfunction(public_object):
         return public_object
 
-    @functools.wraps(public_object)
+    @wraps(public_object)
     def call_or_write_row(*args: Object, **kwargs: Object) -> Object:
         record = state.record
         if record is None or record.first_run is None:

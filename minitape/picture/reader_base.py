@@ -9,10 +9,18 @@ from abc import ABC, abstractmethod
 from bisect import bisect_left
 from collections.abc import Iterable
 from itertools import count
-from types import FrameType
 from typing import Any
 
-from ..engine.types import ArraysByRow, NamesByRow, Namespaces, Object, OptionalNumber, Structure, TextList
+from ..engine.types import (
+    ArraysByRow,
+    NamesByRow,
+    Namespaces,
+    Object,
+    OptionalFrame,
+    OptionalNumber,
+    Structure,
+    TextList,
+)
 from ..recording.sites import read_source_lines
 from ..recording.variable_names import iter_public_names_and_values
 from .picture_rows import PictureRows, get_row_number
@@ -23,7 +31,7 @@ EMPTY_RECORD_NAME = "r0"  # The name of a recording without rows.
 _record_numbers = count(1)
 
 
-def collect_namespaces(frame: FrameType | None = None) -> list[dict[str, object]]:
+def collect_namespaces(frame: OptionalFrame = None) -> list[dict[str, object]]:
     """Return the dictionaries in which the Python names of tensors are looked up.
 
     Args:

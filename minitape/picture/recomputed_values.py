@@ -1,7 +1,7 @@
 """Recompute the values that a recording has released, because a picture of a used tape shows them."""
 
-import math
 from collections.abc import Iterator
+from math import prod
 
 import numpy as np
 
@@ -36,7 +36,7 @@ def are_released_values_small(record: Record) -> bool:
         record: The recording.
     """
     missing = (value for value in iter_values_before(record, len(record)) if type(value) is ArraySpec)
-    return sum(math.prod(value.shape) * value.dtype.itemsize for value in missing) <= MAX_BYTES
+    return sum(prod(value.shape) * value.dtype.itemsize for value in missing) <= MAX_BYTES
 
 
 def recompute_released_values(record: Record) -> ArraysByRow:

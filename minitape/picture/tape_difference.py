@@ -6,11 +6,11 @@ order of leaves and different names do not count as differences.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import takewhile, zip_longest
+from math import isclose, isnan
 from typing import TypeAlias
 
 from ..engine.types import NumberPair, OptionalText, RowByRow, RowList, TextPair
@@ -277,8 +277,8 @@ def is_same_value(own_value: OptionalValue, other_value: OptionalValue) -> bool:
     number = own_value.get("data")
     other_number = other_value.get("data")
     if isinstance(number, (int, float)) and isinstance(other_number, (int, float)):
-        is_nan = math.isnan(number) and math.isnan(other_number)
-        return is_nan or math.isclose(number, other_number, rel_tol=RTOL, abs_tol=RTOL * RTOL)
+        is_nan = isnan(number) and isnan(other_number)
+        return is_nan or isclose(number, other_number, rel_tol=RTOL, abs_tol=RTOL * RTOL)
     return _format_value(own_value) == _format_value(other_value)
 
 

@@ -6,6 +6,7 @@ widgets/frontend/src/value.ts and heatmap.ts apply the same rules to the live pi
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from math import inf, isfinite
 
 import numpy as np
 
@@ -46,7 +47,7 @@ def shorten_number_text(text: str, digits: int = DIGITS, min_plain: float = MIN_
         number = float(text)
     except ValueError:
         return text
-    if not math.isfinite(number) or (len(text) <= MAX_EXACT_LETTERS and digits == DIGITS):
+    if not isfinite(number) or (len(text) <= MAX_EXACT_LETTERS and digits == DIGITS):
         return text
     if number and not min_plain <= abs(number) < 1e6:
         mantissa, power = f"{number:.{digits - 1}e}".split("e")
@@ -82,7 +83,7 @@ def format_value(value: ValueFields, max_letters: int) -> str | None:
 def _iter_ever_shorter_number_texts(text: str, digits: int) -> Iterator[str]:
     """Yield a number with ``digits`` significant digits and with fewer, each time also with an exponent."""
     for count in range(digits, 0, -1):
-        for min_plain in (MIN_PLAIN, math.inf):
+        for min_plain in (MIN_PLAIN, inf):
             yield shorten_number_text(text, count, min_plain)
 
 
@@ -133,7 +134,7 @@ def format_magnitude(value: ValueFields, max_letters: int) -> str:
         number = shorten_number_text(repr(low + 0.0)).removesuffix(".0")
         if measure_width(description := translate("each {0}").replace("{0}", number)) <= max_letters:
             return description
-    if not math.isfinite(size):
+    if not isfinite(size):
         return "NaN"
     texts = [
         f"±{number.removesuffix('.0')}" for number in _iter_ever_shorter_number_texts(repr(float(f"{size:.3g}")), 3)
@@ -245,7 +246,7 @@ def draw_thumbnail(value: OptionalValue, x: float, y: float, max_width: float, m
 
 def _choose_cell_color(signed_color_level: float) -> str:
     share = min(1.0, abs(signed_color_level) / COLOR_LEVELS) ** 0.7
-    if signed_color_level == math.inf:
+    if signed_color_level == inf:
         end = NONFINITE_COLOR
     else:
         end = NEGATIVE_COLOR if signed_color_level < 0 else POSITIVE_COLOR

@@ -4,9 +4,9 @@ The body of a loop is visited once, not once per iteration. An iteration's input
 result of an earlier iteration.
 """
 
-import io
 from collections.abc import Iterator
 from contextlib import redirect_stdout
+from io import StringIO
 from typing import NamedTuple
 
 import numpy as np
@@ -193,7 +193,7 @@ def compute_custom_shares_for_unit_adjoints(record: Record, call: Call) -> list[
     specs = [record.get_shape_and_dtype(row) for row in range(call.row, call.row + call.outputs)]
     unit_adjoints = [wrap_array_with_origin(np.ones(shape, dtype)) for shape, dtype in specs]
     try:
-        with suspend_recording(), redirect_stdout(io.StringIO()):
+        with suspend_recording(), redirect_stdout(StringIO()):
             return list(call.attrs["call"].shares(unit_adjoints))
     except Exception:
         return None

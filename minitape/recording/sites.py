@@ -10,12 +10,12 @@ import sys
 import warnings
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from types import CodeType, FrameType
+from types import CodeType
 
 from ..engine.record.interrupt_safe import make_interrupt_safe_context_manager
 from ..engine.record.record import Record
 from ..engine.record.user_frames import find_user_frame, is_minitape_or_library_file
-from ..engine.types import CountsByName, Function, NameList
+from ..engine.types import CountsByName, Function, NameList, OptionalFrame
 
 Site = tuple[str | None, int | None]
 CallStack = Sequence[Site]  # The statements that were running, outermost first.
@@ -39,7 +39,7 @@ def find_user_call_stack() -> CallStack:
     True
     """
     sites: list[Site] = []
-    frame: FrameType | None = sys._getframe(1)
+    frame: OptionalFrame = sys._getframe(1)
     while frame is not None:
         if not is_minitape_or_library_file(frame.f_code.co_filename):
             sites.append((frame.f_code.co_filename, frame.f_lineno))
@@ -59,7 +59,7 @@ def find_user_site() -> Site:
     return get_site_running_in_frame(find_user_frame(sys._getframe(1)))
 
 
-def get_site_running_in_frame(frame: FrameType | None) -> Site:
+def get_site_running_in_frame(frame: OptionalFrame) -> Site:
     """Return the line that a frame is running, or NOWHERE if there is no frame.
 
     Args:

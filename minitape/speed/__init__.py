@@ -24,7 +24,7 @@ Training: ``variable_updates`` updates all variables of an optimizer's step toge
 Compiling: ``compilation``, ``machine_code`` and ``code_cache`` compile each function once and store its machine code.
 """
 
-import functools
+from functools import cache
 from importlib import import_module
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -141,7 +141,7 @@ class Speed(Accelerator):
         return fast_function
 
 
-@functools.cache
+@cache
 def _import_speed_module(module_name: str) -> ModuleType:
     """Import one of this package's modules on first use."""
     return import_module(f"{__name__}.{module_name}")

@@ -8,12 +8,12 @@ refers to it.
 """
 
 import ast
-import functools
-import math
 import sys
 import threading
 from collections.abc import Callable
+from functools import cache
 from itertools import pairwise, starmap
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -54,7 +54,7 @@ def create_uninitialized_array(shape: Sizes, dtype: NumPyType | np.dtype) -> nda
         dtype: The dtype of the array, or anything that ``np.dtype`` accepts.
     """
     dtype = np.dtype(dtype)
-    size = math.prod(shape) * dtype.itemsize
+    size = prod(shape) * dtype.itemsize
     with _lock:
         for memory in _pool:
             if memory.nbytes == size and sys.getrefcount(memory) <= _FREE_REFERENCES:
@@ -101,7 +101,7 @@ def add_share_to_large_adjoint(total: ndarray, share: Adjoint) -> ndarray:
     return np.add(total, share, out=create_uninitialized_array(total.shape, total.dtype) if out is None else out)
 
 
-@functools.cache
+@cache
 def list_block_slices(element_count: int, block_size: int = BLOCK_SIZE) -> list[slice]:
     """Return slices that split elements into blocks of nearly equal size.
 
@@ -191,7 +191,7 @@ def _flatten_or_read_once(value: Array) -> Array:
     return value.reshape(-1) if any(value.strides) else value.flat[0]
 
 
-@functools.cache
+@cache
 def _build_in_place_function(text: str, names: str) -> tuple[Callable | None, int]:
     """Return a function that writes a formula's result into an array, together with the formula's number of steps.
 

@@ -8,8 +8,8 @@ is fused, the other calls become compiled loops.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
+from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -59,7 +59,7 @@ def find_blockwise_kind(traced_rows: TracedRowsInterface, call: Call) -> tuple[S
     """
     is_reduction = call.primitive.name in TOTAL_PRIMITIVES
     shape = traced_rows.shape_dtypes[call.inputs[0] if is_reduction else call.row][0]
-    if math.prod(shape) < LARGE or not (is_reduction or (call.primitive.code and not call.attrs)):
+    if prod(shape) < LARGE or not (is_reduction or (call.primitive.code and not call.attrs)):
         return None
     arrays = {
         traced_rows.shape_dtypes[row][0] for row in call.inputs if find_broadcast_number_row(traced_rows, row) is None
@@ -186,7 +186,7 @@ def _write_run_source(run: _BlockwiseRun) -> str:
         *[f"    f{row} = np.ascontiguousarray(v{row}).reshape(-1)" for row in run.large_inputs],
         *[f"    v{row} = buffer({run.shape!r}, T)\n    f{row} = v{row}.reshape(-1)" for row in run.arrays],
         *[f"    s{row} = 0.0" for row in run.totals],
-        f"    for part in slices({math.prod(run.shape)}, {BLOCK_SIZE}):",
+        f"    for part in slices({prod(run.shape)}, {BLOCK_SIZE}):",
         f"        {''.join(f'b{row}, ' for row in run.computed_rows)} = program({', '.join(program_arguments)})",
         *[f"        f{row}[part] = b{row}" for row in run.arrays],
         *[f"        s{row} += float(np.add.reduce(b{source}))" for row, (_, source) in run.totals.items()],

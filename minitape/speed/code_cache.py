@@ -3,14 +3,15 @@
 Each folder keeps only the most recently used modules.
 """
 
-import hashlib
 import os
 import stat
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
+from hashlib import sha256
+from os import environ
 from pathlib import Path
+from tempfile import gettempdir
 from types import ModuleType
 
 from ..common.atomic_write import write_file
@@ -31,7 +32,7 @@ def load_generated_module(text: str, label: str) -> ModuleType:
     Returns:
         The module. Its name is unique to the source and the Python version.
     """
-    name = f"minitape_kernels_{label}_{hashlib.sha256((text + sys.version).encode()).hexdigest()[:16]}"
+    name = f"minitape_kernels_{label}_{sha256((text + sys.version).encode()).hexdigest()[:16]}"
     module = sys.modules[name] = ModuleType(name)
     module.__file__ = f"<{name}>"
     for folder in iter_cache_folders():
@@ -99,13 +100,13 @@ def iter_cache_folders() -> Iterator[Path]:
     Numba stores machine code as a pickle, and a pickle can run any code in the process that reads it. Therefore,
     callers must only use folders for which :func:`is_private_folder` is true.
     """
-    chosen_folder = os.environ.get("MINITAPE_CACHE")
+    chosen_folder = environ.get("MINITAPE_CACHE")
     if chosen_folder:
         yield Path(chosen_folder)
         return
     if (shared_folder := get_shared_cache_folder()).is_dir():
         yield shared_folder
-    user_cache = Path(os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache"))
+    user_cache = Path(environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache"))
     if user_cache.is_absolute():  # The path is relative if the user does not have a home folder.
         yield user_cache / "minitape"
     yield from _iter_temporary_folders()
@@ -151,7 +152,7 @@ def _iter_temporary_folders() -> Iterator[Path]:
     """Yield a subfolder of the system's temporary folder if it can be created and only the user can write to it."""
     user = os.getuid() if hasattr(os, "getuid") else None
     with suppress(OSError):
-        folder = Path(tempfile.gettempdir()) / f"minitape-{'user' if user is None else user}"
+        folder = Path(gettempdir()) / f"minitape-{'user' if user is None else user}"
         folder.mkdir(mode=0o700, exist_ok=True)
         status = folder.lstat()
         if stat.S_ISDIR(status.st_mode) and (user is None or (status.st_uid == user and not status.st_mode & 0o022)):

@@ -8,12 +8,12 @@ operation takes a few nanoseconds.
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
 from itertools import chain
+from math import ceil, prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -249,7 +249,7 @@ class ProgramWriter:
             return False
         self.scope |= {"empty": np.empty, "buffer": fast.create_uninitialized_array, float_type.__name__: float_type}
         for row in writer.array_outputs:
-            allocator = "buffer" if math.prod(shapes[row]) >= fast.large_size else "empty"
+            allocator = "buffer" if prod(shapes[row]) >= fast.large_size else "empty"
             shape = f"v{self.feed_rows[0]}.shape" if self.block_size else repr(shapes[row])
             self.lines.append(f"    v{row} = {allocator}({shape}, {float_type.__name__})\n")
         self._write_run_function_call(calls, function, arguments, writer.outputs)
@@ -365,7 +365,7 @@ class ProgramWriter:
 
     def _is_worth_dropping(self, row: int) -> bool:
         is_kept_elsewhere = row in self.constants or row in self.feed_rows
-        return not is_kept_elsewhere and math.prod(self.traced_rows.shape_dtypes[row][0]) >= PIECE_SIZE
+        return not is_kept_elsewhere and prod(self.traced_rows.shape_dtypes[row][0]) >= PIECE_SIZE
 
 
 @dataclass(eq=False)
@@ -497,13 +497,13 @@ class CompiledRowEvaluator:
         if self._compilation is not None:
             return self._use_loops_when_compiled(run_count)
         sizes = [
-            math.prod(self.traced_rows.shape_dtypes[call.row][0])
+            prod(self.traced_rows.shape_dtypes[call.row][0])
             for call in self.calls
             if fusion.find_fusable_float_type(self.traced_rows, call)
         ]
         if not kernels.can_compile_kernels() or len(sizes) < fusion.MIN_CALLS:
             return 0
-        needed_runs = math.ceil(estimate_compile_seconds() / estimate_run_seconds(sizes))
+        needed_runs = ceil(estimate_compile_seconds() / estimate_run_seconds(sizes))
         if run_count < needed_runs:
             return min(needed_runs, 2 * run_count)  # The estimate decreases once another program has loaded numba.
         self._compilation = _Compilation(partial(self.build_writer, True))

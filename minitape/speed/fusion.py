@@ -7,9 +7,9 @@ it has vectorized code, such as sin and exp.
 """
 
 import logging
-import math
 import re
 from collections.abc import Sequence
+from math import prod
 from typing import Any, Protocol
 
 import numpy as np
@@ -99,7 +99,7 @@ def find_fusable_float_type(traced_rows: TracedRowsInterface, call: Call) -> Num
     if max(map(len, (shape, *inputs))) > len(INDEX_NAMES):
         return None
     if primitive.code:
-        size = math.prod(shape)
+        size = prod(shape)
         is_cheap = name in CHEAP_PRIMITIVES if name != "pow" else find_constant_exponent(traced_rows, call) in (1, 2)
         is_fusable = set(inputs) <= {(), shape} and (is_cheap or size <= SHORT_SIZE)
     elif name in TOTAL_PRIMITIVES:
@@ -156,7 +156,7 @@ def format_sum_or_mean_result(sum_name: str, call: Call, shape: Sizes) -> str:
         call: A call to ``reduce_sum`` or ``reduce_mean``.
         shape: The shape of the array.
     """
-    return f"T({sum_name})" if call.primitive.name == "reduce_sum" else f"T({sum_name}) / T({math.prod(shape)})"
+    return f"T({sum_name})" if call.primitive.name == "reduce_sum" else f"T({sum_name}) / T({prod(shape)})"
 
 
 def find_uniform_number(value: Array) -> float | None:

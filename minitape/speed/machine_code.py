@@ -7,11 +7,11 @@ that cannot be written is kept only in memory. Only the first problem in a proce
 
 from __future__ import annotations
 
-import hashlib
-import io
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from hashlib import sha256
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -110,11 +110,11 @@ class _ChecksummedFiles(IndexDataCacheFile):
         return super()._load_data(name)
 
     @contextmanager
-    def _open_for_write(self, path: str) -> Iterator[io.BytesIO]:
-        content = io.BytesIO()
+    def _open_for_write(self, path: str) -> Iterator[BytesIO]:
+        content = BytesIO()
         yield content
         with super()._open_for_write(path) as file:
-            file.write(content.getvalue() + hashlib.sha256(content.getvalue()).digest())
+            file.write(content.getvalue() + sha256(content.getvalue()).digest())
 
     def remove_files(self) -> None:
         """Remove the index and the code, ignoring files that cannot be removed."""
@@ -137,7 +137,7 @@ def _check_checksum(path: str) -> None:
         return  # No code was stored.
     except OSError as error:
         raise ValueError(_describe_error(error)) from error  # Numba would treat an OSError as a missing file.
-    if hashlib.sha256(content[:-32]).digest() != content[-32:]:
+    if sha256(content[:-32]).digest() != content[-32:]:
         raise ValueError(f"{Path(path).name} is damaged")
 
 

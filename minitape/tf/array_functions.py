@@ -5,8 +5,8 @@ The functions and their arguments follow TensorFlow (https://www.tensorflow.org/
 
 from __future__ import annotations
 
-import math
 from contextlib import suppress
+from math import prod
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from ..engine.tensor.tensor import Tensor
 from ..engine.types import DTypeLike, GraphName, OptionalNumber, ShapeLike, Sizes, Tensors, Value
 from ..engine.values import dtypes
 from ..engine.values.argument_errors import build_argument_error
+from ..engine.values.dtypes import as_dtype
 from .arguments import apply_primitive, is_tensor_like, normalize_axis, to_integer_vector, to_integers, to_tensor
 
 newaxis = None
@@ -98,7 +99,7 @@ def shape(input: Value, out_type: DTypeLike = None, name: GraphName = None) -> T
     >>> tf.shape([[1, 2], [3, 4], [5, 6]]).numpy()
     array([3, 2], dtype=int32)
     """
-    return apply_primitive("shape", to_tensor(input), dtype=dtypes.as_dtype(out_type or dtypes.int32))
+    return apply_primitive("shape", to_tensor(input), dtype=as_dtype(out_type or dtypes.int32))
 
 
 def size(input: Value, out_type: DTypeLike = None, name: GraphName = None) -> Tensor:
@@ -123,7 +124,7 @@ def size(input: Value, out_type: DTypeLike = None, name: GraphName = None) -> Te
     >>> tf.size([[1, 2], [3, 4]]).numpy()
     np.int32(4)
     """
-    return apply_primitive("size", to_tensor(input), dtype=dtypes.as_dtype(out_type or dtypes.int32))
+    return apply_primitive("size", to_tensor(input), dtype=as_dtype(out_type or dtypes.int32))
 
 
 def rank(input: Value, name: GraphName = None) -> Tensor:
@@ -177,7 +178,7 @@ def reshape(tensor: Value, shape: ShapeLike, name: GraphName = None) -> Tensor:
     sizes = to_integers(shape, "shape")
     if sizes.count(-1) > 1 or min(sizes, default=0) < -1:
         raise build_argument_error(f"shape must contain sizes of at least 0 and at most one -1, got {list(sizes)}")
-    count = math.prod(x.dims)
+    count = prod(x.dims)
     if -1 in sizes:
         own_sizes = [*x.dims]
         known_sizes = [n for n in sizes if n != -1]
@@ -185,9 +186,9 @@ def reshape(tensor: Value, shape: ShapeLike, name: GraphName = None) -> Tensor:
             # Both shapes contain a zero, so only the other sizes determine the missing size.
             own_sizes = [n for n in own_sizes if n]
             known_sizes = [n for n in known_sizes if n]
-        missing_size = math.prod(own_sizes) // (math.prod(known_sizes) or 1)
+        missing_size = prod(own_sizes) // (prod(known_sizes) or 1)
         sizes = tuple(missing_size if n == -1 else n for n in sizes)
-    if math.prod(sizes) != count:
+    if prod(sizes) != count:
         raise build_argument_error(
             f"A tensor of shape {x.shape} with {count} elements does not fit the shape {list(sizes)}"
         )

@@ -16,6 +16,7 @@ from ..engine.tensor.tensor import Tensor, wrap_array_with_origin
 from ..engine.types import Array, DTypeLike, GraphName, ShapeLike, Sizes, Value
 from ..engine.values import dtypes
 from ..engine.values.argument_errors import build_argument_error
+from ..engine.values.dtypes import as_dtype
 from .arguments import apply_primitive, normalize_axis, to_integer, to_sizes, to_tensor, to_tensor_of_dtype_kind
 from .array_functions import concat, expand_dims
 from .elementwise import cast
@@ -44,7 +45,7 @@ def zeros(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: GraphName =
     >>> tf.zeros([2]).numpy(), tf.zeros([1], tf.int32).numpy()
     (array([0., 0.], dtype=float32), array([0], dtype=int32))
     """
-    return wrap_array_with_origin(_create_filled_array(to_sizes(shape), dtypes.as_dtype(dtype), 0))
+    return wrap_array_with_origin(_create_filled_array(to_sizes(shape), as_dtype(dtype), 0))
 
 
 def ones(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: GraphName = None) -> Tensor:
@@ -70,7 +71,7 @@ def ones(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: GraphName = 
     >>> tf.ones([2], tf.int32).numpy()
     array([1, 1], dtype=int32)
     """
-    dtype = dtypes.as_dtype(dtype)
+    dtype = as_dtype(dtype)
     if dtype.kind == "s":
         raise TypeError("tf.ones creates numbers or bools, not strings")
     return wrap_array_with_origin(_create_filled_array(to_sizes(shape), dtype, 1))
@@ -202,7 +203,7 @@ def eye(
            [0., 1.]], dtype=float32)
     """
     rows, columns = to_sizes([num_rows, num_rows if num_columns is None else num_columns])
-    matrix = np.eye(rows, columns, dtype=dtypes.as_dtype(dtype).as_numpy_dtype)
+    matrix = np.eye(rows, columns, dtype=as_dtype(dtype).as_numpy_dtype)
     return wrap_array_with_origin(matrix if batch_shape is None else np.tile(matrix, (*to_sizes(batch_shape), 1, 1)))
 
 
@@ -239,7 +240,7 @@ def range(start: Value, limit: Value = None, delta: Value = 1, dtype: DTypeLike 
     result_dtype = (
         max(bounds, key=lambda scalar: _DTYPE_ORDER.index(scalar.dtype.name)).dtype
         if dtype is None
-        else dtypes.as_dtype(dtype)
+        else as_dtype(dtype)
     )
     if any(scalar.dims not in ((), (1,)) for scalar in bounds):
         raise build_argument_error(
@@ -356,7 +357,7 @@ def one_hot(
             f"depth must not be negative, and axis must be from -1 to {index_tensor.ndim}, got depth={depth_size} and "
             f"axis={axis_index}"
         )
-    chosen_dtype = None if dtype is None else dtypes.as_dtype(dtype)
+    chosen_dtype = None if dtype is None else as_dtype(dtype)
     value_dtypes = {
         to_tensor(cell_value, chosen_dtype).dtype for cell_value in (on_value, off_value) if cell_value is not None
     }

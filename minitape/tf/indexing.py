@@ -5,9 +5,9 @@ The functions and their arguments follow TensorFlow (https://www.tensorflow.org/
 
 from __future__ import annotations
 
-import numbers
 from collections import namedtuple
 from functools import lru_cache
+from numbers import Integral
 from sys import _getframe
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,7 @@ from ..engine.tensor.partial_updates import attach_assign_to_slice, build_slice_
 from ..engine.tensor.tensor import EagerTensor, Tensor, wrap_array_with_origin
 from ..engine.values import dtypes
 from ..engine.values.argument_errors import build_argument_error, check_indices
+from ..engine.values.dtypes import as_dtype
 from ..functions.traced_calls import wrap_for_first_runs
 from .arguments import (
     apply_primitive,
@@ -187,11 +188,11 @@ def _to_index_number(index: Index) -> int:
         TypeError: If the number is not an integer.
         InvalidArgumentError: If the tensor is not a scalar.
     """
-    if isinstance(index, numbers.Integral):
+    if isinstance(index, Integral):
         return int(index)
     dtype = getattr(index, "dtype", None)
     shape = getattr(index, "shape", ())
-    if dtype is None or dtypes.as_dtype(dtype).name not in ("int16", "int32", "int64") or len(shape) == 1:
+    if dtype is None or as_dtype(dtype).name not in ("int16", "int32", "int64") or len(shape) == 1:
         raise TypeError(
             "Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar tf.int32/tf.int64 tensors "
             f"are valid indices, got {index!r}"
@@ -449,4 +450,4 @@ def unique(x: Value, out_idx: DTypeLike = dtypes.int32, name: GraphName = None) 
     x = to_tensor(x)
     if x.ndim != 1:
         raise build_argument_error(f"tf.unique takes a vector, got a tensor of shape {x.shape}")
-    return Unique(*apply_primitive("unique", x, out_idx=dtypes.as_dtype(out_idx)))
+    return Unique(*apply_primitive("unique", x, out_idx=as_dtype(out_idx)))

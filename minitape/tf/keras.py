@@ -43,6 +43,7 @@ from ..engine.types import (
     Value,
 )
 from ..engine.values import dtypes, nest
+from ..engine.values.dtypes import as_dtype
 from ..engine.values.shape import TensorShape
 from ..functions.settings import init_scope
 from ..functions.traced_calls import wrap_for_first_runs
@@ -289,7 +290,7 @@ class Layer:
         self.name = name or _create_unique_name(self)
         self.trainable = trainable
         self.built = False
-        self.dtype = dtypes.as_dtype(dtype or "float32").name
+        self.dtype = as_dtype(dtype or "float32").name
         store_creation_stack(self)
 
     def _open_name_scope(self) -> TemporaryAttributes:
@@ -917,7 +918,7 @@ class Adam(Optimizer):
         if is_array and isinstance(self.learning_rate, float):
             rate = self._compute_learning_rate_for_arrays(gradient.dtype.type)
         else:
-            rate = self._find_or_compute_learning_rate(dtypes.as_dtype(gradient.dtype))
+            rate = self._find_or_compute_learning_rate(as_dtype(gradient.dtype))
             rate = rate.numpy() if is_array else rate
         mean, squares = slots
         mean = mean + (gradient - mean) * (1 - self.beta_1)

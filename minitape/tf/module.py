@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
+from functools import wraps
 
 from ..engine.record.interrupt_safe import TemporaryAttributes
 from ..engine.record.provenance import store_creation_stack
@@ -110,7 +110,7 @@ class Module:
         (6.0, 'scaled/Variable:0')
         """
 
-        @functools.wraps(method)
+        @wraps(method)
         def run_in_scope(self: Module, *args: Object, **kwargs: Object) -> Object:
             with self.name_scope:
                 return method(self, *args, **kwargs)

@@ -6,8 +6,8 @@ follow TensorFlow (https://www.tensorflow.org/api_docs/python/tf/linalg).
 
 from __future__ import annotations
 
-import functools
-import math
+from functools import wraps
+from math import prod
 from sys import _getframe
 
 import numpy as np
@@ -38,7 +38,7 @@ def _skip_checks_if_matrices_fit(checked_matmul: Decorated) -> Decorated:
     """Decorate ``matmul`` so that it skips all checks for two matrices with matching shapes."""
     primitive = TABLE["matmul"]
 
-    @functools.wraps(checked_matmul)
+    @wraps(checked_matmul)
     def multiply_if_fit(a: Value, b: Value, *flags: bool, **options: bool) -> Tensor:
         if not flags and not options and is_multipliable_matrix_pair(a, b):
             return run_and_record(primitive, (a, b), {}, _getframe(1))
@@ -218,7 +218,7 @@ def _flatten_contracted_axes(x: Tensor, axes: Sizes, at_end: bool) -> tuple[Tens
         The matrix and the sizes of the free axes.
     """
     free_axes = tuple(i for i in range(x.ndim) if i not in axes)
-    free_count, contracted_count = (math.prod(x.shape[i] for i in axis_group) for axis_group in (free_axes, axes))
+    free_count, contracted_count = (prod(x.shape[i] for i in axis_group) for axis_group in (free_axes, axes))
     order = free_axes + axes if at_end else axes + free_axes
     transposed = x if order == tuple(range(x.ndim)) else apply_primitive("transpose", x, perm=order)
     matrix = apply_primitive(

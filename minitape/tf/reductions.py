@@ -19,6 +19,7 @@ from ..engine.tensor.tensor import EagerTensor, Tensor, wrap_array_with_origin
 from ..engine.types import DTypeLike, GraphName, Value
 from ..engine.values import dtypes
 from ..engine.values.argument_errors import build_argument_error
+from ..engine.values.dtypes import as_dtype
 from .arguments import apply_primitive, normalize_axis, to_integer, to_integers, to_tensor, to_tensor_of_dtype_kind
 
 _DOC_TEMPLATE = """Return {} along the given axes.
@@ -196,7 +197,7 @@ def count_nonzero(
     x = to_tensor(input)
     zero = to_tensor(b"" if x.dtype.kind == "s" else x.dtype.as_numpy_dtype(0))
     nonzero_flags = apply_primitive("cast", apply_primitive("not_equal", x, zero), dtype=dtypes.int64)
-    return apply_primitive("cast", reduce_sum(nonzero_flags, axis, bool(keepdims)), dtype=dtypes.as_dtype(dtype))
+    return apply_primitive("cast", reduce_sum(nonzero_flags, axis, bool(keepdims)), dtype=as_dtype(dtype))
 
 
 def add_n(inputs: Value, name: GraphName = None) -> Tensor:
@@ -250,7 +251,7 @@ def _define_arg_extreme(name: str, extreme: str, example_result: int) -> Callabl
     ) -> Tensor:
         x = to_tensor_of_dtype_kind(function.__name__, to_tensor(input), "fciub")
         axis_index = 0 if axis is None else to_integer(axis, "axis")
-        return apply_primitive(function.__name__, x, axis=axis_index, dtype=dtypes.as_dtype(output_type))
+        return apply_primitive(function.__name__, x, axis=axis_index, dtype=as_dtype(output_type))
 
     function.__doc__ = f"""Return the position of the {extreme} element along an axis.
 
@@ -324,7 +325,7 @@ def top_k(
     x = to_tensor_of_dtype_kind("math.top_k", to_tensor(input), "fiu")
     element_count = to_integer(k, "k")
     values, indices = apply_primitive("top_k", x, k=element_count)
-    return TopKV2(values, cast_tensor(indices, dtypes.as_dtype(index_type)))
+    return TopKV2(values, cast_tensor(indices, as_dtype(index_type)))
 
 
 def _sort_with_positions(values: Value, axis: Value, direction: str) -> TopKV2:

@@ -10,6 +10,7 @@ import numpy as np
 from jax.tree_util import tree_leaves
 
 from ...common.syntax import list_nodes
+from ...engine.types import FloatList
 from ...explain.explanation import OptionalExplanation, explain_cause
 from ...explain.reasons.program_text import (
     Statement,
@@ -87,7 +88,7 @@ def explain_ascent(recordings: list[JaxRecording]) -> OptionalExplanation:
     return explain_cause("jax", "wrong_sign", (call.file, line), variant, fields) if line else None
 
 
-def _has_climbed(shares: list[float]) -> bool:
+def _has_climbed(shares: FloatList) -> bool:
     """Return whether a parameter moved along its gradient in each of several steps."""
     return len(shares) >= MIN_STEPS and shares[0] > 0.95 and min(shares) > 0.5
 

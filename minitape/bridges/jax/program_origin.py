@@ -6,7 +6,7 @@ from itertools import starmap
 from typing import Any, Literal, NamedTuple
 
 from ...engine.record.user_frames import is_minitape_or_library_file
-from ...engine.types import NameSet
+from ...engine.types import NameSet, OptionalExpression
 from ...explain.reasons.program_text import (
     FUNCTION_NODES,
     FunctionNode,
@@ -213,7 +213,7 @@ class JaxOrigin:
             if names & {*statement.bound_names} & statement.read_names
         ]
 
-    def _find_expression_creation_site(self, node: ast.expr | None, statement: Statement) -> Site | None:
+    def _find_expression_creation_site(self, node: OptionalExpression, statement: Statement) -> Site | None:
         """Return the line that created the value of a name, or None if no earlier statement binds the value."""
         if not isinstance(node, ast.Name):
             return None

@@ -14,7 +14,7 @@ from jax.tree_util import tree_flatten, tree_leaves, tree_structure, tree_unflat
 
 from ...common.syntax import list_nodes
 from ...common.translation import format_error
-from ...engine.types import NamesByRow, NameSet, OptionalNumber, RowList, RowSet
+from ...engine.types import FloatList, NamesByRow, NameSet, OptionalNumber, RowList, RowSet
 from ...explain.explanation import Explanation
 from ...explain.reasons.program_text import find_statement, unparse
 from ...explain.reasons.suspects import CheckedRun
@@ -113,7 +113,7 @@ class JaxRecording(FrameworkRecording):
         self.differentiated_rows: RowList = []
         self.unchanged_counts: dict[int, int] = {}
         self.updates: dict[int, UpdateFact] = {}
-        self.shares_along_gradient: dict[int, list[float]] = {}
+        self.shares_along_gradient: dict[int, FloatList] = {}
         self.unreached_rows: RowSet = set()
         self.final_leaves: list = []
 

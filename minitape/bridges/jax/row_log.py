@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-import inspect
 import re
 import sys
 import weakref
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from inspect import signature
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
@@ -482,10 +482,10 @@ def list_leaf_names_by_argument(function: Any, args: tuple) -> list[NameList]:
     [['x'], ["p['w']"]]
     """
     try:
-        heads = [*inspect.signature(function).bind(*args).arguments]
+        heads = [*signature(function).bind(*args).arguments]
         # If a library wraps the program's function, the wrapped function has a better name for the first argument.
         if is_minitape_or_library_file(getattr(getattr(function, "__code__", None), "co_filename", "")):
-            heads[:1] = list(inspect.signature(unwrap_function(function)).parameters)[:1]
+            heads[:1] = list(signature(unwrap_function(function)).parameters)[:1]
     except (TypeError, ValueError):
         heads = []
     if len(heads) != len(args):  # The function may have a parameter such as ``*args``.

@@ -1,6 +1,6 @@
 """Find wrong gradients in JAX, using the shared checks with the names of JAX operations."""
 
-import math
+from math import inf
 
 import numpy as np
 
@@ -131,7 +131,7 @@ def check_shares_that_cancel_to_rounding_error(run: CheckedRun) -> Suspicions:
         edges = ((call, edge) for call in senders & sweep.edges.keys() for edge in sweep.edges[call])
         products = [(call, product) for call, (index, _, product, _) in edges if index == row.index]
         largest = max((compute_max_abs_or_zero(to_float_array(product)) for _, product in products), default=0.0)
-        if products[1:] and 0 < residual <= EQUALITY_TOLERANCE / 10 * largest < math.inf:
+        if products[1:] and 0 < residual <= EQUALITY_TOLERANCE / 10 * largest < inf:
             last_sender = run.rows[max(call for call, _ in products)]
             only_rows = find_row_and_ancestors_with_tiny_adjoint(run, row.index, largest)
             fields = {

@@ -6,13 +6,14 @@ route consists of the lines that contributed, the changes made to the gradient, 
 
 from __future__ import annotations
 
-import math
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ...engine.types import FloatList
 from ...recording.sites import NOWHERE, Site
 from .run_finding import RunFinding
 
@@ -126,7 +127,7 @@ class Account:
     changes: tuple[GradientChange, ...] = ()
     used_by: tuple[int, ...] = ()
     route_counts: Counter[int] = field(default_factory=Counter)
-    norms: list[float] = field(default_factory=list)
+    norms: FloatList = field(default_factory=list)
     zero_norms: int = 0
     moves: tuple[int, float, float] = (0, 0.0, 0.0)
     undone_moves: int = 0
@@ -211,11 +212,11 @@ class OptimizerAccount:
     skipped_steps: int = 0
     zero_rate_steps: int = 0
     tiny_rate_steps: int = 0
-    chosen_rate: float = math.inf
+    chosen_rate: float = inf
     half_epsilon: float = 1.0
-    norms: list[float] = field(default_factory=list)
+    norms: FloatList = field(default_factory=list)
     followed_steps: int = 0
-    rates: tuple[float, float] = (math.inf, 0.0)
+    rates: tuple[float, float] = (inf, 0.0)
     peak_step: int = 0
     scheduled_rates: Sequence[Any] = ()  # A learning rate may be a tensor.
     rate_schedule: ScheduleAccount | None = None
@@ -263,7 +264,7 @@ class ScalerAccount:
     skipped: int = 0
     updates: int = 0
     unscaled_passes: int = 0
-    scales: tuple[float, float] = (math.inf, 0.0)
+    scales: tuple[float, float] = (inf, 0.0)
 
 
 class Anomaly(NamedTuple):

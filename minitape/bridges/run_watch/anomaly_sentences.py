@@ -1,7 +1,7 @@
 """Describe the first non-finite value of a run, and the second run in which the value was recorded."""
 
-import math
 from collections.abc import Sequence
+from math import isnan
 
 from ...engine.types import JsonObject
 from ...explain.caller import format_place_suffix
@@ -63,7 +63,7 @@ def describe_second_run_and_compare_losses(answer_of_copy: JsonObject, first_run
 
 def _is_same_loss(first: float, second: float) -> bool:
     """Return whether two losses are equal or both NaN."""
-    return first == second or (math.isnan(first) and math.isnan(second))
+    return first == second or (isnan(first) and isnan(second))
 
 
 def find_first_pass_with_different_loss(answer_of_copy: JsonObject, first_run_losses: Sequence[float]) -> int:

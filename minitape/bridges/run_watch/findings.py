@@ -3,9 +3,9 @@
 Each rule reads the fates and counts of gradients. No rule reads the program's text.
 """
 
-import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable
+from math import isfinite
 
 from ...common.grouping import group_values_by_key
 from ...explain.caller import format_place_suffix
@@ -331,7 +331,7 @@ def find_exploded_gradients_or_rates(run: RunAccounts) -> RunFindings:
     Args:
         run: The accounts of the run.
     """
-    sizes = [abs(loss) for loss in run.losses if math.isfinite(loss)] or [0.0]
+    sizes = [abs(loss) for loss in run.losses if isfinite(loss)] or [0.0]
     for optimizer in run.optimizers:
         first, largest = (optimizer.norms[0], max(optimizer.norms)) if optimizer.norms else (0.0, 0.0)
         has_grown = largest > GROWTH * max(first, 1.0) and sizes[-1] > GROWTH * sizes[0] > 0

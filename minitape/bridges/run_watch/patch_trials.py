@@ -6,6 +6,7 @@ A patch is offered only if the missing gradient appears and the gradient norms o
 import ast
 import math
 from collections.abc import Collection, Mapping, Sequence
+from math import isfinite
 from typing import NamedTuple
 
 from ...common.syntax import list_nodes
@@ -75,7 +76,7 @@ def judge_patch_for_missing_gradient(
     others = {
         name: norm for name, norm in original_norms.items() if name not in names_without_gradient and _is_gradient(norm)
     }
-    missing = [name for name in names_without_gradient if not math.isfinite(patched_norms.get(name, math.nan))]
+    missing = [name for name in names_without_gradient if not isfinite(patched_norms.get(name, math.nan))]
     zero = [name for name in names_without_gradient if patched_norms.get(name) == 0]
     lost = [name for name in others if not _is_gradient(patched_norms.get(name))]
     for names, sentence in (
@@ -148,4 +149,4 @@ def judge_patch_for_wrong_gradient(
 
 def _is_gradient(norm: float | None) -> bool:
     """Return whether a norm is that of an existing, finite and nonzero gradient."""
-    return norm is not None and math.isfinite(norm) and norm > 0
+    return norm is not None and isfinite(norm) and norm > 0

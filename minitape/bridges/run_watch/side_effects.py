@@ -2,8 +2,8 @@
 
 import os
 import sys
-import tempfile
 from collections.abc import Callable
+from tempfile import gettempdir
 from typing import Any
 
 WRITE_FLAGS = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
@@ -32,7 +32,7 @@ class SideEffects:
 
     def start_noticing(self) -> None:
         """Start noticing side effects. All listeners share one audit hook, because Python cannot remove audit hooks."""
-        tempfile.gettempdir()  # The first call to gettempdir() writes a test file. This would count as a side effect.
+        gettempdir()  # The first call to gettempdir() writes a test file. This would count as a side effect.
         if not _installed:
             _installed.append(True)
             sys.addaudithook(_pass_side_effects_to_listeners)

@@ -9,9 +9,9 @@ import json
 import os
 import signal
 import sys
-import threading
 from contextlib import suppress
 from dataclasses import dataclass
+from threading import active_count
 from typing import Any, BinaryIO, NoReturn
 
 from ...explain.translated_sentences import fill
@@ -27,7 +27,7 @@ def describe_why_process_cannot_be_copied() -> str:
     """
     if not (sys.platform == "linux" and hasattr(os, "fork")):
         return fill("a process can be copied only on Linux")
-    if threading.active_count() > 1:
+    if active_count() > 1:
         return fill("other threads are running in the process")
     return ""
 

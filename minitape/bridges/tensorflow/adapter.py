@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import gc
-import math
 import sys
 from bisect import bisect_right
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
@@ -189,7 +189,7 @@ class TensorFlowAdapter(FrameworkAdapter):
     def _list_tape_state_changes_before_sweep(self, tape: TapeReference | None) -> list[TapeStateChange]:
         """Return the state changes of a tape before the sweep, in order."""
         if id(tape) not in self._changes_by_tape:
-            last_row_count = math.inf if self.sweep is None else self.sweep.row_count
+            last_row_count = inf if self.sweep is None else self.sweep.row_count
             self._changes_by_tape[id(tape)] = [
                 span for span in self.log.tape_history.state_changes if span.tape is tape and span.row <= last_row_count
             ]

@@ -7,9 +7,9 @@ are restored.
 from __future__ import annotations
 
 import inspect
-import io
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, redirect_stdout, suppress
+from io import StringIO
 from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -151,7 +151,7 @@ def _suppress_side_effects() -> Iterator[None]:
     # Before the program sets a seed, TensorFlow does not have this generator.
     random_state = {"_rng": Random("minitape")} if hasattr(eager_context, "_rng") else {}
     with (
-        redirect_stdout(io.StringIO()),
+        redirect_stdout(StringIO()),
         TemporaryAttributes(tf, print=lambda *texts, **options: None),
         tf.summary.record_if(False),
         TemporaryAttributes(eager_context, **random_state),

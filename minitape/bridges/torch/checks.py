@@ -4,13 +4,14 @@ Each check looks for one cause. A check receives the question, and returns a fin
 """
 
 import ast
-import math
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from math import prod
 from typing import Any
 
 from torch import Tensor, nn
+from torch.nn import Module, Parameter
 
 from ...explain.explanation import Explanation
 from ...explain.reasons import zero_nan
@@ -58,7 +59,7 @@ def find_cause_of_backward_error(question: TorchQuestion) -> OptionalFinding:
     if "second time" in message:
         return Finding("backward_twice", site)
     if "only for scalar outputs" in message:
-        return Finding("not_scalar", site, detail=str(math.prod(question.first_target.shape)))
+        return Finding("not_scalar", site, detail=str(prod(question.first_target.shape)))
     return None
 
 
@@ -122,7 +123,7 @@ def find_source_without_requires_grad(question: TorchQuestion) -> OptionalFindin
         return build_row_finding(question, result.cause, result.index, "source" if result.cause == "no_grad" else "")
     site = log.history.freezing_sites.get(source) or log.creations.get(source) or NOWHERE
     if site is NOWHERE and first is not None:
-        site = _find_only_freezing_or_use_site(first.site, isinstance(source, nn.Parameter))
+        site = _find_only_freezing_or_use_site(first.site, isinstance(source, Parameter))
     return Finding("requires_grad", site, None if first is None else first.index)
 
 
@@ -356,7 +357,7 @@ def find_uncalled_layer_of_source(question: TorchQuestion) -> OptionalFinding:
     return None
 
 
-def _is_one_of_alternative_layers(question: TorchQuestion, root: nn.Module, layer: str) -> bool:
+def _is_one_of_alternative_layers(question: TorchQuestion, root: Module, layer: str) -> bool:
     """Return whether a layer is one of several alternatives, such as one expert in a mixture.
 
     Such layers are kept in one list and called from one line in a loop, and a condition on a value selects which of

@@ -1,8 +1,8 @@
 """Record the requested backward passes in a copy of the process, and send the findings back."""
 
 import contextlib
-import math
 from contextlib import AbstractContextManager
+from math import inf, isfinite
 from typing import NoReturn
 
 from ...common.translation import format_error
@@ -36,7 +36,7 @@ class CopyWindow:
         fields = request.fields
         self.kind: str = fields["kind"]
         self.low: int = fields["low"]
-        self.high: float = fields.get("high") or math.inf
+        self.high: float = fields.get("high") or inf
         self._block: AbstractContextManager[TorchRecording] | None = None
         self._recording: TorchRecording | None = None
         if self.kind == "trial":
@@ -83,7 +83,7 @@ class CopyWindow:
     def _is_pass_nonfinite(self) -> bool:
         """Return whether the last pass produced a non-finite value."""
         accounts = self.watch.accounts
-        if not math.isfinite(accounts.losses[-1]):
+        if not isfinite(accounts.losses[-1]):
             return True
         if accounts.scalers:
             return False

@@ -6,8 +6,8 @@ make the program wait hundreds of times in each training step.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
+from math import inf, isfinite
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -79,9 +79,9 @@ def fetch_summaries_from_devices(values: Iterable[TorchValue]) -> None:
         for value, summary in group:
             numbers, copied = np.split(copied, [len(summary.numbers)])
             low, high, norm = numbers[:3].tolist()
-            facts = low == 0 == high, math.isfinite(low) and math.isfinite(high)
+            facts = low == 0 == high, isfinite(low) and isfinite(high)
             lines = numbers[3:].reshape(-1, summary.column_count).astype(np.float64)
-            stats = {"min": low, "max": high} | ({"norm": norm} if 0 < norm < math.inf else {})
+            stats = {"min": low, "max": high} | ({"norm": norm} if 0 < norm < inf else {})
             value._summary = ArraySummary(None, (lines, summary.cell_ratio), stats, facts)
             value.device_summary = None
             value._facts = facts

@@ -7,7 +7,8 @@ parameter, while optimizers and ``module.parameters()`` know only the ``DTensor`
 
 from collections.abc import Iterable
 
-from torch import Tensor, nn
+from torch import Tensor
+from torch.nn import Module
 
 
 def get_local_part(tensor: Tensor) -> Tensor:
@@ -20,7 +21,7 @@ def get_local_part(tensor: Tensor) -> Tensor:
     return part
 
 
-def map_sharded_ids_to_gathered_parameters(root_modules: Iterable[nn.Module]) -> dict[int, Tensor]:
+def map_sharded_ids_to_gathered_parameters(root_modules: Iterable[Module]) -> dict[int, Tensor]:
     """Find the parameters that FSDP2 modules compute with.
 
     Args:

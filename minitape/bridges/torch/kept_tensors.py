@@ -5,8 +5,8 @@ A small tensor is copied immediately. A large tensor is kept as it is, and is co
 runs on the tensor's device, and its results are copied to the host when the recording ends.
 """
 
-import math
 from collections.abc import Iterable
+from math import gcd
 from typing import TypeAlias
 
 import numpy as np
@@ -182,7 +182,7 @@ def compute_fingerprint(tensor: Tensor) -> Tensor:
     False
     """
     flat = get_local_part(tensor.detach()).contiguous().view(-1)
-    size = math.gcd(8, flat.element_size() * flat.numel())
+    size = gcd(8, flat.element_size() * flat.numel())
     if flat.element_size() * flat.storage_offset() % size:  # PyTorch does not read wide integers from there.
         flat = flat.clone()
     bits = flat.view(INTEGER_DTYPES[size])

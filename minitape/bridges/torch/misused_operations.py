@@ -1,7 +1,7 @@
 """Find operations that compute something other than what the program means, although all gradients are finite."""
 
 import ast
-import math
+from math import inf
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from ...explain.reasons.suspects import CheckedRun, Suspicions, build_row_suspic
 from ...recording.recorded_rows import collect_rows_and_ancestors
 from ..run_watch.accounts import RunAccounts
 
-RANGES = {"relu": (0, math.inf), "softplus": (0, math.inf), "sigmoid": (0, 1), "softmax": (0, 1), "tanh": (-1, 1)}
+RANGES = {"relu": (0, inf), "softplus": (0, inf), "sigmoid": (0, 1), "softmax": (0, 1), "tanh": (-1, 1)}
 # `LOGISTIC_LOSS` applies a sigmoid to its input.
 PROBABILITY_RANGES = {"relu": (0.5, 1)}
 LOGISTIC_LOSS = "binary_cross_entropy_with_logits"

@@ -7,7 +7,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from torch import Tensor, nn
+from torch import Tensor
+from torch.nn import Module, Parameter
 
 from ...common.shared_results import get_or_build_shared_result
 from ...explain.caller import find_asking_or_innermost_user_frame
@@ -27,7 +28,7 @@ MAX_DEPTH = 3  # The search for parameters descends this many levels into nested
 MAX_PARTS = 2000  # A longer list may be a data set, so only this many of its items are searched.
 
 
-def collect_parameters_by_path_in_program(module: nn.Module) -> SourcesByName:
+def collect_parameters_by_path_in_program(module: Module) -> SourcesByName:
     """Return the parameters of a module, keyed by path.
 
     The path begins with the program's name for the module, or with its class name.
@@ -36,7 +37,7 @@ def collect_parameters_by_path_in_program(module: nn.Module) -> SourcesByName:
     return {f"{name}.{path}": parameter for path, parameter in module.named_parameters()}
 
 
-def collect_used_unregistered_parameters(recording: TorchRecording, module: nn.Module) -> SourcesByName:
+def collect_used_unregistered_parameters(recording: TorchRecording, module: Module) -> SourcesByName:
     """Return the module's parameters that the block used but ``module.parameters()`` does not list.
 
     Args:
@@ -67,13 +68,13 @@ class UnregisteredParameter(NamedTuple):
         parameter: The parameter.
     """
 
-    owner: nn.Module
+    owner: Module
     attribute: str
     path: str
     parameter: Tensor
 
 
-def iter_unregistered_parameters(root_module: nn.Module) -> Iterator[UnregisteredParameter]:
+def iter_unregistered_parameters(root_module: Module) -> Iterator[UnregisteredParameter]:
     """Yield the parameters in a module's and its submodules' plain lists, dictionaries and objects.
 
     PyTorch does not look for parameters there. Parameters that are registered elsewhere are also included.
@@ -91,9 +92,9 @@ def _iter_parameters_with_paths(value: Any, path: str, depth: int = 0) -> Iterat
 
     The search covers only containers, and objects whose classes the program defines.
     """
-    if isinstance(value, nn.Parameter):
+    if isinstance(value, Parameter):
         yield path, value
-    elif isinstance(value, nn.Module):
+    elif isinstance(value, Module):
         yield from ((f"{path}.{name}", parameter) for name, parameter in value.named_parameters())
         return
     if depth >= MAX_DEPTH:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import weakref
 from typing import Any, NamedTuple
 
-from torch import Tensor, nn
+from torch import Tensor
+from torch.nn import Module
 
 from ...common.shared_results import get_or_build_shared_result
 from ...recording.sites import NOWHERE, Site, find_user_site
@@ -37,7 +38,7 @@ class ParameterHistory:
 
     def __init__(self) -> None:
         """Start with an empty history."""
-        self.called_modules: list[weakref.ref[nn.Module]] = []
+        self.called_modules: list[weakref.ref[Module]] = []
         self.tensor_names = IdentityMap()
         self.parameter_copies = IdentityMap()
         self._removal_sites = IdentityMap()
@@ -80,18 +81,18 @@ class ParameterHistory:
         for ref, site in self._insertions:
             new = ref()
             if new is tensor or (
-                isinstance(new, nn.Module) and any(parameter is tensor for parameter in new.parameters())
+                isinstance(new, Module) and any(parameter is tensor for parameter in new.parameters())
             ):
                 return site
         return NOWHERE
 
-    def list_called_root_modules(self) -> list[nn.Module]:
+    def list_called_root_modules(self) -> list[Module]:
         """Return the called modules that are not part of another called module."""
         modules = [module for ref in self.called_modules if (module := ref()) is not None]
         parts = {part for module in modules for part in module.modules() if part is not module}
         return [module for module in modules if module not in parts]
 
-    def find_called_root_module_and_path(self, parameter: Tensor) -> tuple[nn.Module | None, str]:
+    def find_called_root_module_and_path(self, parameter: Tensor) -> tuple[Module | None, str]:
         """Return the called root module that contains a parameter, and the parameter's path in that module.
 
         Returns:

@@ -6,10 +6,10 @@ begins or while it is running.
 """
 
 import random
-import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from time import monotonic
 from typing import Any, NoReturn
 
 import numpy as np
@@ -114,7 +114,7 @@ class WatchedProgram:
         self._anomaly_was_recorded: bool | None = None  # None until there is an anomaly.
         self._start_copy: WaitingCopy | None = None
         self._copies: list[WaitingCopy] = []
-        self._began = self._copied_at = time.monotonic()
+        self._began = self._copied_at = monotonic()
         self._copy_window: CopyWindow | None = None  # Only a copy that answers a request has a window.
         self._recording: Any = None  # The block that records the selected steps. It has the attributes of a recording.
         self._pages: list[ModelPage] = []
@@ -240,7 +240,7 @@ class WatchedProgram:
             self._copy_window.update_recording_or_answer_after_pass(pass_number)
             return
         accounts = self.watch.accounts
-        if self._early_report is not None and time.monotonic() - self._began > EARLY_REPORT_SECONDS:
+        if self._early_report is not None and monotonic() - self._began > EARLY_REPORT_SECONDS:
             report = self._early_report
             self._early_report = None
             if not accounts.skipped_step_count:
@@ -253,8 +253,8 @@ class WatchedProgram:
             return
         if len({*accounts.optimizer_sites}) > self._optimizer_lines > 0:
             self._recording.record_more_steps(self.options["first"])
-        if time.monotonic() - self._copied_at > COPY_INTERVAL:
-            self._copied_at = time.monotonic()
+        if monotonic() - self._copied_at > COPY_INTERVAL:
+            self._copied_at = monotonic()
             self._copy_program_if_possible(pass_number)
 
     def _copy_program_if_possible(self, pass_number: int) -> None:
@@ -316,7 +316,7 @@ class WatchedProgram:
         from its start. If neither answers, set ``obstacle`` and return None.
         """
         request_fields = request_fields | {"seconds": MAX_REPEAT_SECONDS}
-        seconds = time.monotonic() - self._began
+        seconds = monotonic() - self._began
         usable = [copy for copy in self._copies if copy.pass_number < pass_number]
         is_quick = seconds < QUICK_REPEAT_SECONDS
         if usable and (not is_quick or (self.side_effects.first and not self.may_repeat)):
@@ -472,7 +472,7 @@ class WatchedProgram:
         Args:
             request_fields: The request.
         """
-        seconds = (time.monotonic() - self._began) * request_fields["high"] / max(1, self.watch.accounts.passes)
+        seconds = (monotonic() - self._began) * request_fields["high"] / max(1, self.watch.accounts.passes)
         if self._start_copy is None or seconds > MAX_TRIAL_SECONDS or (self.side_effects.first and not self.may_repeat):
             return None
         return self._start_copy.send_request_and_read_answer(request_fields | {"seconds": 2 * MAX_TRIAL_SECONDS})

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.autograd.function import BackwardCFunction
+from torch.nn import Parameter
 
 from ...common.shared_results import get_or_build_shared_result
 from ...recording.sites import NOWHERE, CallStack, Site, find_user_call_stack, find_user_site
@@ -309,7 +310,7 @@ class TorchLog:
         """
         is_tracked = tensor.requires_grad
         kind: Kind = "constant"
-        if isinstance(tensor, nn.Parameter):
+        if isinstance(tensor, Parameter):
             kind = "variable"
         elif is_tracked:
             kind = "source"

@@ -14,7 +14,8 @@ from types import GeneratorType
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
+from torch.nn import Module, Parameter
 from torch.nn.modules import module as modules
 from torch.nn.parameter import is_lazy
 from torch.optim import optimizer as optimizers
@@ -132,7 +133,7 @@ class TorchWatcher(Watcher):
         self.is_in_custom_function = False
         self._call_mode = CallMode(weakref.proxy(self))  # A strong reference would delay the watcher's deletion.
         # The modules that are running, outermost first, each with the names of all modules from the outermost to it.
-        self._running_modules: list[tuple[nn.Module, Scope]] = []
+        self._running_modules: list[tuple[Module, Scope]] = []
         self._submodule_names: weakref.WeakKeyDictionary[Any, dict] = weakref.WeakKeyDictionary()
         self.patches = FrameworkPatches()
         self._stance: OptionalText = None  # The original torch.compile setting, or None if the block did not change it.
@@ -164,10 +165,10 @@ class TorchWatcher(Watcher):
             (torch.autograd.Function, "apply", self._run_and_record_custom_function),
             # A program may have stored ``f = Mine.apply`` before the block began.
             (torch.autograd.function._SingleLevelFunction, "apply", self._run_and_record_custom_function),
-            (nn.Parameter, "__new__", self._create_and_record_parameter),
+            (Parameter, "__new__", self._create_and_record_parameter),
             (torch.autograd.Variable, "__new__", self._create_and_record_parameter),
             (optimizers.Optimizer, "zero_grad", self._record_and_clear_gradients),
-            (nn.Module, "zero_grad", self._record_and_clear_gradients),
+            (Module, "zero_grad", self._record_and_clear_gradients),
             (torch, "compile", self._compile_and_force_eager_runs),
         ):
             patches.wrap_function(owner, function_name, handler)
@@ -220,7 +221,7 @@ class TorchWatcher(Watcher):
 
     def _record_replacement_in_module(self, module: Any, name: str, value: Any) -> None:
         """Record that a parameter or layer of a module is being replaced."""
-        previous = module._parameters.get(name) if isinstance(value, nn.Parameter) else module._modules.get(name)
+        previous = module._parameters.get(name) if isinstance(value, Parameter) else module._modules.get(name)
         if previous is not None and previous is not value:
             self._run_safely(self.log.history.record_replacement_in_module, previous, value)
 
@@ -306,7 +307,7 @@ class TorchWatcher(Watcher):
             original(owner, set_to_none)
             return
         try:
-            parameters = owner.parameters() if isinstance(owner, nn.Module) else list_optimized_parameters(owner)
+            parameters = owner.parameters() if isinstance(owner, Module) else list_optimized_parameters(owner)
             clearing = GradClearing(find_user_site(), len(self.recording.sweeps))
             for tensor in parameters:
                 if tensor.grad is not None:

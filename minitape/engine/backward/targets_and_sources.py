@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from enum import Enum
+from math import prod
 from operator import is_
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -253,7 +253,7 @@ def build_seed(target: TargetOrSource, output_gradient: Adjoint, is_recorded: bo
         gradient_shape = output_gradient.shape
         target_shape = target.shape
         product_shape = np.broadcast_shapes(*map(tuple, (gradient_shape, target_shape)))
-        if math.prod(product_shape) != target_shape.num_elements():
+        if prod(product_shape) != target_shape.num_elements():
             raise build_argument_error(
                 f"An output gradient of shape {gradient_shape} is too large for its target of shape {target_shape}."
             )

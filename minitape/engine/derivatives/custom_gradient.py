@@ -6,11 +6,11 @@ function. While a ``tf.function`` is traced, :mod:`minitape.functions.traced_cus
 
 from __future__ import annotations
 
-import functools
 import inspect
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
+from functools import partial, update_wrapper, wraps
 
 import numpy as np
 
@@ -159,7 +159,7 @@ def wrap_rule_to_receive_adjoint_list(rule: Rule) -> Rule:
         A rule whose first argument is either the adjoint of a single output or a list of adjoints.
     """
 
-    @functools.wraps(rule)
+    @wraps(rule)
     def call_with_list(g: Adjoint, z: Adjoint, *inputs: Adjoint, **attrs: object) -> Adjoint:
         return rule(list(g) if isinstance(g, (list, tuple)) else [g], z, *inputs, **attrs)
 
@@ -235,14 +235,14 @@ class CustomGradientFunction:
 
     def __init__(self, function: Function):
         """Wrap a function that returns its result and a gradient function."""
-        functools.update_wrapper(self, function)
+        update_wrapper(self, function)
         self._function = function
 
     def __get__(self, instance: object, cls: object = None) -> CustomGradientFunction:
         """Return the method of an instance, or the function itself if it is read from the class."""
         if instance is None:
             return self
-        return CustomGradientFunction(functools.wraps(self._function)(functools.partial(self._function, instance)))
+        return CustomGradientFunction(wraps(self._function)(partial(self._function, instance)))
 
     def __call__(self, *args: Object, **kwargs: Object) -> Structure:
         """Call the function and record the call as one row.
@@ -350,7 +350,7 @@ def recompute_grad(f: Function) -> Function:
 
         return result, compute_gradients
 
-    return functools.wraps(f)(call_without_tapes)
+    return wraps(f)(call_without_tapes)
 
 
 def grad_pass_through(f: Function) -> Function:
@@ -380,4 +380,4 @@ def grad_pass_through(f: Function) -> Function:
 
         return f(*args, **kwargs), pass_through
 
-    return functools.wraps(f)(call_function)
+    return wraps(f)(call_function)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+from math import prod
 from sys import _getframe
 from typing import TYPE_CHECKING
 
@@ -83,7 +83,7 @@ def jacobian(
     returns_zeros = should_return_zeros(unconnected_gradients)
     flat_sources = [unwrap_keras_variable(s) for s in flatten(sources)]
     shape = tuple(target.shape)
-    count = math.prod(shape)
+    count = prod(shape)
     sweep_count = count or 1  # An empty target also needs a sweep, to find out which sources are connected.
     seeds: ndarray = np.eye(sweep_count, dtype=_get_numpy_type(target))[:, :count].reshape(sweep_count, *shape)
     stacked_gradients = _compute_stacked_gradients(tape, target, flat_sources, seeds)
@@ -136,7 +136,7 @@ def batch_jacobian(
             f"Need first dimension of target shape ({target.shape}) and source shape ({source.shape}) to match; "
             "both must have rank at least 2."
         )
-    count = math.prod(target_sizes)
+    count = prod(target_sizes)
     source_sizes = tuple(source.shape)[1:]
     seeds: ndarray = np.eye(count, dtype=_get_numpy_type(target)).reshape(count, 1, *target_sizes)
     (stacked_gradient,) = _compute_stacked_gradients(
@@ -346,9 +346,7 @@ def _end_jacobian(
     results: list[Result],
 ) -> None:
     """Finish the call, as ``gradient`` does, and store its results for pictures unless they are very large."""
-    results = [
-        None if result is None or math.prod(tuple(result.shape)) > MAX_KEPT_NUMBERS else result for result in results
-    ]
+    results = [None if result is None or prod(tuple(result.shape)) > MAX_KEPT_NUMBERS else result for result in results]
     tape.last_request = GradientRequest([target], sources, [None], [g is None for g in gradients], method_name, results)
     tape._end_gradient(find_user_place(_getframe()))
 

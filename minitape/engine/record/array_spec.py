@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from functools import cached_property, lru_cache
+from math import prod
 
 import numpy as np
 from numpy import ndarray
@@ -34,7 +34,7 @@ class ArraySpec:
         self.dtype = dtype
 
     ndim = property(lambda self: len(self.shape))
-    size = property(lambda self: math.prod(self.shape))
+    size = property(lambda self: prod(self.shape))
 
     @cached_property
     def zeros(self) -> ndarray:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import functools
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from functools import partial
+from functools import partial, wraps
 
 from ..types import ExitProperty, Function, Object, Params, Returned
 from .thread_state import state
@@ -168,7 +167,7 @@ def make_interrupt_safe_context_manager(
         A function with the same parameters that returns a block.
     """
 
-    @functools.wraps(generator_function)
+    @wraps(generator_function)
     def build_block(*args: Params.args, **kwargs: Params.kwargs) -> AbstractContextManager[Returned]:
         return _GeneratorBlock(generator_function(*args, **kwargs))
 

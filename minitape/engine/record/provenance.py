@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..hooks import hooks
+from ..types import OptionalFrame
 from .row_parts import new_tuple
 from .thread_state import state
 from .user_frames import OWN_FILES
@@ -171,7 +172,7 @@ def get_thread_escape_log() -> EscapeLog:
 THREAD_ESCAPE_LOGS: deque[EscapeLog] = deque(maxlen=16)
 
 
-def capture_user_stack(frame: FrameType | None = None, max_frames: int = STACK_DEPTH) -> Stack:
+def capture_user_stack(frame: OptionalFrame = None, max_frames: int = STACK_DEPTH) -> Stack:
     """Return the user's frames, without frames of minitape and of libraries.
 
     Args:
@@ -360,7 +361,7 @@ def store_creation_stack(created_object: object) -> None:
     Args:
         created_object: The layer or module whose constructor is running.
     """
-    frame: FrameType | None = _getframe(2)
+    frame: OptionalFrame = _getframe(2)
     while frame is not None:
         code = frame.f_code
         if not OWN_FILES[code.co_filename] and not _is_constructor_of(frame, created_object):

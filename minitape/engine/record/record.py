@@ -37,7 +37,7 @@ from __future__ import annotations
 from _thread import get_ident
 from collections.abc import Sequence
 from sys import _getframe
-from types import FrameType, MappingProxyType
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import ref
 
@@ -45,7 +45,7 @@ from numpy import ndarray
 
 from ..table.accelerator import fast
 from ..table.primitives.elementwise import STOP_CODE
-from ..types import OptionalNumber, RowSet
+from ..types import OptionalFrame, OptionalNumber, RowSet
 from .array_spec import get_array_spec
 from .interrupt_safe import leave_ended_tapes
 from .kept_arrays import (
@@ -179,7 +179,7 @@ class Record(RowTable):
         self.max_small_size = MAX_SMALL_SIZE
         self.kinds: set[type] = set()
         self.fixed_offset: OptionalNumber = None
-        self.frame: FrameType | None = None
+        self.frame: OptionalFrame = None
         self.has_large_arrays = self.has_calls = False
         self.thread = get_ident()
         self.tape_set = object()
@@ -302,7 +302,7 @@ class Record(RowTable):
         inputs: tuple[Tensor, ...],
         attrs: Attributes,
         outputs: tuple[Tensor, ...],
-        frame: FrameType | None = None,
+        frame: OptionalFrame = None,
     ) -> None:
         """Append a row for each output of an operation.
 
@@ -385,7 +385,7 @@ class Record(RowTable):
 
     # -- user statements and events ----------------------------------------------------------------
 
-    def find_current_offset(self, frame: FrameType | None = None) -> int:
+    def find_current_offset(self, frame: OptionalFrame = None) -> int:
         """Return the bytecode offset of the user's current statement, for the next row.
 
         A row contains only the offset. Consecutive rows from the same code share a segment, which contains the code. If

@@ -13,9 +13,10 @@ parameter ``frame`` starts the search at this frame, or at its own caller if ``f
 import os
 import sys
 from functools import cache
-from types import FrameType
 
 import numpy as np
+
+from ..types import OptionalFrame
 
 # The file names of minitape's own code begin with these strings. Generated code has a label in place of a file name.
 _PACKAGE = (
@@ -83,7 +84,7 @@ def _uses_minitape(package: str, module_count: int) -> bool:
 OWN_FILES = _OwnFiles()
 
 
-def find_user_frame(frame: FrameType | None) -> FrameType | None:
+def find_user_frame(frame: OptionalFrame) -> OptionalFrame:
     """Find the innermost frame of the user's code.
 
     Args:

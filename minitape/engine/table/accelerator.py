@@ -5,7 +5,7 @@ plain forms. If the package :mod:`minitape.speed` exists, ``minitape/__init__.py
 returns faster forms. The results are the same with and without it.
 """
 
-import math
+from math import inf
 
 import numpy as np
 from numpy import ndarray
@@ -64,7 +64,7 @@ class Accelerator:
         """
         return plain
 
-    large_size: float = math.inf
+    large_size: float = inf
 
     def create_uninitialized_array(self, shape: Sizes, dtype: NumPyType) -> ndarray:
         """Create an array with arbitrary elements. The caller will overwrite the elements.

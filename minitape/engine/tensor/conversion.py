@@ -13,9 +13,8 @@ from ..table.float_warnings import ignore_fp_errors
 from ..table.primitives import TABLE
 from ..table.primitives.choice import warn_if_imaginary_discarded
 from ..types import Array, DTypeLike, NumPyType, Object, OptionalText, ShapeLike, Tensors, Value
-from ..values import dtypes
 from ..values.argument_errors import build_argument_error
-from ..values.dtypes import DType
+from ..values.dtypes import DType, as_dtype
 from ..values.errors import UnimplementedError
 from ..values.shape import TensorShape
 from .tensor import EagerTensor, Tensor, wrap_array, wrap_array_with_origin
@@ -81,7 +80,7 @@ def convert_to_tensor(
     """
     if type(value) is EagerTensor and (dtype is None or dtype is value.dtype):
         return value
-    wanted_dtype = None if dtype is None else dtypes.as_dtype(dtype)
+    wanted_dtype = None if dtype is None else as_dtype(dtype)
     if isinstance(value, Tensor):
         if wanted_dtype is not None and value.dtype != wanted_dtype:
             label = f"{name}: " if name else ""
@@ -137,7 +136,7 @@ def constant(value: Value, dtype: DTypeLike = None, shape: ShapeLike = None, nam
                 f"Expected a tensor of dtype {dtype!r}, but got {value.dtype!r}. Use tf.cast to convert the tensor."
             )
         return value if shape is None else _reshape_or_fill(value, value, TensorShape(shape))
-    wanted_dtype = None if dtype is None else dtypes.as_dtype(dtype)
+    wanted_dtype = None if dtype is None else as_dtype(dtype)
     if hasattr(value, "_to_tensor_requiring_dtype"):
         value = value.numpy()
     tensor: Tensor = _set_constant_origin(wrap_array(convert_to_new_array(value, wanted_dtype)), value)
@@ -242,7 +241,7 @@ def _convert_numpy(value: Array, dtype: DType | None) -> Array:
         raise ValueError(f"A NumPy array of dtype {value.dtype} cannot become a tensor. Convert its elements first.")
     if dtype is None:
         # This raises TypeError for types that TensorFlow does not have.
-        dtypes.as_dtype(value.dtype)
+        as_dtype(value.dtype)
         return np.array(value)
     return ignore_fp_errors().run(value.astype, dtype.as_numpy_dtype)
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from types import FrameType
 from typing import TYPE_CHECKING
 
 from ..record.row_parts import FLOAT_TYPES, get_number_leaf
 from ..record.thread_state import state
 from ..table.float_warnings import ignore_fp_errors
+from ..types import OptionalFrame
 from .tensor import EagerTensor, Tensor
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ..types import Array, Value
 
 
-def convert_number_operand(x: Tensor, y: float, frame: FrameType | None = None) -> Value:
+def convert_number_operand(x: Tensor, y: float, frame: OptionalFrame = None) -> Value:
     """Convert a Python number to a tensor in the dtype of the other operand.
 
     While a recording is open, equal numbers of the same dtype share a tensor and a row. Zeros do not share a tensor,

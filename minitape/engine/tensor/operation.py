@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable
 from sys import _getframe
-from types import FrameType
 
 import numpy as np
 from numpy import ndarray
@@ -13,7 +12,7 @@ from ..table.accelerator import fast
 from ..table.float_warnings import ignore_fp_errors
 from ..table.primitives import Primitive
 from ..table.primitives.elementwise import select_formulas_for_value_kind
-from ..types import Array, Attributes, Result, Value
+from ..types import Array, Attributes, OptionalFrame, Result, Value
 from ..values.argument_errors import build_argument_error, build_dtype_error
 from .conversion import convert_to_tensor
 from .tensor import EagerTensor, Tensor, wrap_array
@@ -21,7 +20,7 @@ from .tensor import EagerTensor, Tensor, wrap_array
 
 @fast.replace_by_fast_form
 def run_and_record(
-    primitive: Primitive, inputs: tuple[Tensor, ...], attrs: Attributes, frame: FrameType | None = None
+    primitive: Primitive, inputs: tuple[Tensor, ...], attrs: Attributes, frame: OptionalFrame = None
 ) -> Result:
     """Run a primitive on tensors, and record it.
 
@@ -72,7 +71,7 @@ def record_operation(
     inputs: tuple[Tensor, ...],
     attrs: Attributes,
     outputs: tuple[EagerTensor, ...],
-    frame: FrameType | None = None,
+    frame: OptionalFrame = None,
 ) -> None:
     """Record an operation that has just computed its outputs.
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
+from math import prod
 
 from ..types import Object, OptionalNumber, ShapeLike
 
@@ -101,7 +101,7 @@ class TensorShape:
 
     def num_elements(self) -> OptionalNumber:
         """Return the product of the sizes, or None if it is unknown."""
-        return None if self._dims is None or None in self._dims else math.prod(self._dims)  # type: ignore[arg-type]
+        return None if self._dims is None or None in self._dims else prod(self._dims)  # type: ignore[arg-type]
 
     def is_fully_defined(self) -> bool:
         """Return whether all sizes are known."""

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ...common.syntax import select_nodes
-from ...engine.types import NameList, Names
+from ...engine.types import NameList, Names, OptionalExpression
 from ..reasons.program_text import (
     find_both_operand_expressions,
     find_last_name_of_path,
@@ -134,7 +134,7 @@ def build_keyword_edit(name: str, value: object, *functions: str) -> Edit:
     return edit_node
 
 
-def find_operand_of_operation(fault: FaultSite, node: Any, operation_names: Names) -> ast.expr | None:
+def find_operand_of_operation(fault: FaultSite, node: Any, operation_names: Names) -> OptionalExpression:
     """Return the operand of an operation: ``x`` in ``name(x)``, ``x.name()``, ``a / x`` and ``x ** 0.5``.
 
     Args:

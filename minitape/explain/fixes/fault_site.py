@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 from ...common.shared_results import get_or_build_shared_result
 from ...common.syntax import select_nodes
+from ...engine.types import OptionalExpression
 from ...recording.sites import read_source_lines
 from ...recording.value_summary import to_float_array
 from ..reasons.object_names import find_access_path
@@ -68,7 +69,7 @@ class FaultSite:
     cause: str
     statement: Statement
     row: RecordedRow | None = None
-    call: ast.expr | None = None
+    call: OptionalExpression = None
 
     @property
     def dialect(self) -> Dialect:
@@ -162,7 +163,7 @@ def is_module(fault: FaultSite, node: AST) -> bool:
     return "(" not in suffix and (is_known or isinstance(fault.names.get(root), ModuleType))
 
 
-def find_receiver_or_first_argument(fault: FaultSite, call: AST | None) -> ast.expr | None:
+def find_receiver_or_first_argument(fault: FaultSite, call: AST | None) -> OptionalExpression:
     """Return the operand of a call: ``x`` in ``f(x)``, ``module.f(x)``, ``x.f()`` and ``self.f(x)``.
 
     Args:

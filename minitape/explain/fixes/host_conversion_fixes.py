@@ -10,6 +10,7 @@ import numpy as np
 
 from ...common.syntax import list_nodes, select_nodes
 from ...engine.tensor.tensor import wrap_array
+from ...engine.types import OptionalExpression
 from ..reasons.program_text import (
     BINDABLE_NODES,
     copy_tree_with_replacements,
@@ -96,7 +97,7 @@ def _does_function_reject_tensors(fault: FaultSite, node: AST) -> bool:
     return fault.dialect.name == "tf" and hasattr(np.ndarray, node.attr) and not hasattr(_SAMPLE_TENSOR, node.attr)
 
 
-def convert_expression_to_framework(fault: FaultSite, node: AST) -> ast.expr | None:
+def convert_expression_to_framework(fault: FaultSite, node: AST) -> OptionalExpression:
     """Rewrite an expression so that its value stays in the framework.
 
     Args:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...common.syntax import list_nodes
+from ...engine.types import OptionalExpression
 from ..reasons.program_text import find_last_name_of_path, parse_expression, unparse
 from .fault_site import (
     Change,
@@ -21,7 +22,7 @@ _RANDOM_FUNCTIONS = set("rand randn randint normal uniform bernoulli sample rsam
 STEP_FUNCTIONS = "round floor ceil trunc sign rint fix floordiv".split()
 
 
-def format_straight_through_estimator(fault: FaultSite, step: ast.expr, operand: ast.expr | None) -> str | None:
+def format_straight_through_estimator(fault: FaultSite, step: ast.expr, operand: OptionalExpression) -> str | None:
     """Return a straight-through estimator, such as ``x + stop_gradient(round(x) - x)``.
 
     Args:
@@ -51,7 +52,7 @@ def format_straight_through_estimator(fault: FaultSite, step: ast.expr, operand:
     return unparse(parse_expression(f"({unparse(operand)}) + {stop_function}({inner})"))
 
 
-def find_step_function_operand(fault: FaultSite, node: Any) -> ast.expr | None:
+def find_step_function_operand(fault: FaultSite, node: Any) -> OptionalExpression:
     """Return the operand of a step such as ``round(x)``. For ``a // b``, return the quotient ``a / b``.
 
     Args:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...common.syntax import select_nodes
-from ...engine.types import OptionalText
+from ...engine.types import OptionalExpression, OptionalText
 from ..reasons.program_text import find_last_name_of_path, parse_expression, unparse
 from ..translated_sentences import fill
 from .fault_site import (
@@ -114,14 +114,14 @@ def _to_source_text(node: AST | None) -> OptionalText:
     return None if node is None else unparse(node)
 
 
-def _find_second_operand_or_argument(node: ast.BinOp | ast.Call) -> ast.expr | None:
+def _find_second_operand_or_argument(node: ast.BinOp | ast.Call) -> OptionalExpression:
     """Return the second operand of an operator or call, or None if a call has only one argument."""
     if isinstance(node, ast.BinOp):
         return node.right
     return node.args[1] if len(node.args) > 1 else None
 
 
-def _format_argument_negated_for_minimum(selection: AST, argument: ast.expr | None) -> OptionalText:
+def _format_argument_negated_for_minimum(selection: AST, argument: OptionalExpression) -> OptionalText:
     """Return the text of the value that a selection maximizes. For a minimum, this is the negated argument."""
     text = _to_source_text(
         ast.UnaryOp(ast.USub(), argument)

@@ -13,7 +13,16 @@ from typing import Any, NamedTuple
 
 from ...common.syntax import list_nodes, select_nodes
 from ...engine.record.user_frames import is_minitape_or_library_file
-from ...engine.types import NameList, NameSet, OptionalNumber, OptionalText, TextList, TextPair, TextsByName
+from ...engine.types import (
+    NameList,
+    NameSet,
+    OptionalExpression,
+    OptionalNumber,
+    OptionalText,
+    TextList,
+    TextPair,
+    TextsByName,
+)
 from ...recording.recorded_rows import RecordedRow, collect_rows_and_ancestors
 from ...recording.sites import (
     NOWHERE,
@@ -144,7 +153,7 @@ class Statement:
         return [unparse(n) for n in self.targets]
 
     @cached_property
-    def value(self) -> ast.expr | None:
+    def value(self) -> OptionalExpression:
         """The right-hand side of an assignment, or None for other statements."""
         return self.node.value if isinstance(self.node, (ast.Assign, ast.AugAssign, ast.AnnAssign)) else None
 
@@ -169,7 +178,7 @@ class Statement:
         """
         return next((n for n in self.calls if find_last_name_of_path(n.func) in names), None)
 
-    def find_expression(self, span: tuple[OptionalNumber, ...]) -> ast.expr | None:
+    def find_expression(self, span: tuple[OptionalNumber, ...]) -> OptionalExpression:
         """Return the expression at a position in the statement.
 
         If calls are chained over several lines, Python reports only the end of the expression. Therefore, if no
@@ -542,7 +551,7 @@ def to_scoped_name(name: str, statement: Statement) -> ScopedName:
     )
 
 
-def split_key_lookup(node: AST) -> tuple[ast.expr | None, str]:
+def split_key_lookup(node: AST) -> tuple[OptionalExpression, str]:
     """Split ``d["key"]`` or ``d.get("key")`` into ``d`` and ``"key"``.
 
     Args:
@@ -587,7 +596,7 @@ def find_scoped_names_with_key_or_class(node: AST, statement: Statement) -> set[
     return set()
 
 
-def pair_targets_with_values(statement: Statement) -> Iterator[tuple[ast.expr, ast.expr | None]]:
+def pair_targets_with_values(statement: Statement) -> Iterator[tuple[ast.expr, OptionalExpression]]:
     """Return each target of an assignment with the value that the target receives.
 
     Args:

@@ -11,11 +11,11 @@ least, and ``checks.py`` reports the break on this path that is nearest to the s
 from __future__ import annotations
 
 import heapq
-import math
 import re
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ...common.shared_results import get_or_build_shared_result
@@ -294,7 +294,7 @@ def find_cheapest_steps_to_target(question: Question) -> StepsByRow:
         next_edge = None if next_step is None else next_step.edge
         for edge in question.rows[row].edges:
             edge_cost = compute_break_cost(question, row, edge, next_edge) if edge.cause else 0.0
-            if cost + edge_cost < costs.get(edge.input_row, math.inf):
+            if cost + edge_cost < costs.get(edge.input_row, inf):
                 costs[edge.input_row] = cost + edge_cost
                 next_steps[edge.input_row] = PathStep(row, edge)
                 heapq.heappush(heap, (cost + edge_cost, edge.input_row))

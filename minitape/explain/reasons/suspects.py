@@ -10,12 +10,12 @@ run in between. The sentences are in ``causes/suspicions.py``.
 from __future__ import annotations
 
 import ast
-import math
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
+from math import inf, log
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -644,7 +644,7 @@ def check_gradient_of_rounding_errors(run: CheckedRun) -> Suspicions:
         limit = EQUALITY_TOLERANCE * largest_received
         axes = (axis for axis, size in enumerate(received.shape) if size > 1)
         deviations = (compute_max_abs_or_zero(received - received.mean(axis, keepdims=True)) for axis in axes)
-        is_nonzero = 0 < largest_received < math.inf and largest_sent > 0
+        is_nonzero = 0 < largest_received < inf and largest_sent > 0
         if is_nonzero and largest_sent <= limit and min(deviations, default=largest_received) <= limit:
             ratio = largest_sent / largest_received
             fields_by_row[row.index] = {
@@ -690,7 +690,7 @@ def check_strongest_repeated_scaling(run: CheckedRun) -> Suspicions:
         explodes = ratio > EXPLODING_RATIO and shrinking_share <= 0.2 and series[-1].size > 1
         if vanishes or explodes:
             is_activation = run.rows[series[0].row].op in run.op_names.activation_names
-            scored.append((abs(math.log(ratio)) * (2 if is_activation else 1), series))
+            scored.append((abs(log(ratio)) * (2 if is_activation else 1), series))
     if not scored:
         return
     _, series = max(scored)
@@ -717,7 +717,7 @@ def _iter_repetition_series(run: CheckedRun) -> Iterator[list[RowSize]]:
     groups = group_values_by_key(
         ((id(run.reached_operations[row.index]), row.op, row.site, tuple(row.shape)), RowSize(row.index, size))
         for row in rows
-        if 0 < (size := compute_root_mean_square(run.find_adjoint(row.index))) < math.inf
+        if 0 < (size := compute_root_mean_square(run.find_adjoint(row.index))) < inf
     )
     for group in groups.values():
         if len(group) < MIN_REPETITIONS:
@@ -746,7 +746,7 @@ def check_saturated_activations(run: CheckedRun) -> Suspicions:
         adjoint = run.find_adjoint(row.index)
         received = compute_root_mean_square(adjoint)
         sent = compute_root_mean_square(run.find_share_sent_to_first_input(row))
-        if not 0 < sent < VANISHING_RATIO * received < math.inf:
+        if not 0 < sent < VANISHING_RATIO * received < inf:
             continue
         if sent >= VANISHING_RATIO * _find_smallest_adjoint_size_from_row_to_target(run, row.index):
             continue
@@ -868,7 +868,7 @@ def compute_root_mean_square(array: OptionalArray) -> float:
         array: The array, or None.
     """
     largest = compute_max_abs_or_zero(array)
-    if array is None or not 0 < largest < math.inf:
+    if array is None or not 0 < largest < inf:
         return largest
     # After scaling by the largest element, the squares do not overflow.
     return largest * float(np.sqrt(np.mean((array / largest) ** 2)))

@@ -2,10 +2,11 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from types import FrameType
 
-from torch import Tensor, nn
+from torch import Tensor
+from torch.nn import Module, Parameter
 
+from ....engine.types import OptionalFrame
 from ....recording.sites import Site
 from ...kept_values import IdentityMap
 from ..kept_tensors import Tensors
@@ -58,7 +59,7 @@ class LeafSearch:
             self.pass_counts[site] = 2 * FIRST_SEARCHES + 1  # The next number is a power of two.
 
     def find_leaves_if_due(
-        self, roots: Tensors, site: Site, frame: FrameType | None, has_account: Callable[[int], bool]
+        self, roots: Tensors, site: Site, frame: OptionalFrame, has_account: Callable[[int], bool]
     ) -> Tensors:
         """Return the leaves that a backward pass reaches. Lines that have been searched often enough are skipped.
 
@@ -79,11 +80,11 @@ class LeafSearch:
         return [leaf for leaf in iter_leaves(roots) if has_account(id(leaf)) or self._is_trained(leaf)]
 
     def _is_trained(self, leaf: Tensor) -> bool:
-        is_trained = isinstance(leaf, nn.Parameter) or self._tensors_seen_once.get(leaf, False)
+        is_trained = isinstance(leaf, Parameter) or self._tensors_seen_once.get(leaf, False)
         self._tensors_seen_once[leaf] = True
         return is_trained
 
-    def _read_module_level_names(self, frame: FrameType | None) -> None:
+    def _read_module_level_names(self, frame: OptionalFrame) -> None:
         """Read the names of the modules and parameters in the program's Python modules.
 
         Names in functions are not read, because this would keep a copy of the function's variables alive.
@@ -101,8 +102,8 @@ class LeafSearch:
         """
         if name.startswith("_"):
             return
-        if isinstance(value, nn.Module):
+        if isinstance(value, Module):
             for path, parameter in value.named_parameters():
                 self.names.setdefault(id(parameter), f"{name}.{path}")
-        elif isinstance(value, nn.Parameter):
+        elif isinstance(value, Parameter):
             self.names.setdefault(id(value), name)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from torch import Tensor, nn
+from torch import Tensor
+from torch.nn import Module
 
 from ....explain.layer_lookup import iter_living_instances
 from ....explain.reasons.program_text import list_binding_sites
@@ -32,7 +33,7 @@ def mark_module_tensors_as_parameters(accounts: Iterable[TensorAccount]) -> None
         accounts: The accounts of the leaves.
     """
     plain = [each for each in accounts if not (each.is_parameter or each.optimizer_numbers or each.route_counts)]
-    owners = iter_living_instances(nn.Module) if plain else ()
+    owners = iter_living_instances(Module) if plain else ()
     held_keys = {id(value) for owner in owners for value in (*vars(owner).values(), *owner._buffers.values())}
     for account in plain:
         gradient = account.gradient
@@ -89,9 +90,9 @@ def record_settings_without_effect(accounts: RunAccounts, optimizer: Any, follow
     trained = {
         account.key for account in held if account.moves[0] and account.read_current_parameter_facts().is_trainable
     }
-    for owner in (*iter_living_instances(nn.Module), *(account.tensor_ref() for account in held)):
+    for owner in (*iter_living_instances(Module), *(account.tensor_ref() for account in held)):
         for name in FREEZING_NAMES & vars(owner).keys():
-            parameters = owner.parameters() if isinstance(owner, nn.Module) else [owner]
+            parameters = owner.parameters() if isinstance(owner, Module) else [owner]
             keys = trained.intersection(map(id, parameters))
             if keys and vars(owner)[name] is False:
                 accounts.record_finding("no_effect", "", _find_assignment_site(name, file), keys, name=name)
@@ -103,7 +104,7 @@ def _find_assignment_site(name: str, file: str | None) -> Site:
 
 
 def load_state_and_record_if_own(
-    accounts: RunAccounts, original: Callable, module: nn.Module, state: Any, *args: Any, **kwargs: Any
+    accounts: RunAccounts, original: Callable, module: Module, state: Any, *args: Any, **kwargs: Any
 ) -> Any:
     """Load a state into a module, and record it if the state consists of the module's own parameters.
 

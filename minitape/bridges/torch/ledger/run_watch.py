@@ -12,18 +12,19 @@ import sys
 import weakref
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from types import FrameType
+from math import inf, isfinite
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
 from torch._C import DisableTorchFunction
+from torch.nn import Module, Parameter
 from torch.nn.modules import module as modules
 from torch.optim import optimizer as optimizers
 
 from ....common.translation import format_error
 from ....engine.record.user_frames import find_user_frame
-from ....engine.types import Sizes
+from ....engine.types import OptionalFrame, Sizes
 from ....recording.sites import (
     NOWHERE,
     CallStack,
@@ -179,7 +180,7 @@ class TorchRunWatch:
             patches.wrap_functions(owner, clip_grad_norm_=clip, clip_grad_value_=clip)
         patches.wrap_functions(torch.set_grad_enabled, __init__=self._record_pause_and_switch_grad_mode)
         load_state = partial(load_state_and_record_if_own, self.accounts)
-        patches.wrap_functions(nn.Module, zero_grad=clear, load_state_dict=load_state)
+        patches.wrap_functions(Module, zero_grad=clear, load_state_dict=load_state)
         self._scaler_watch.install_hooks(patches)
         ScheduleWatch(self).install_hooks(patches)
         for registry, hook in (
@@ -319,7 +320,7 @@ class TorchRunWatch:
             self.failure = error
             raise
 
-    def _open_accounts_before_pass(self, roots: Tensors, site: Site, frame: FrameType | None) -> None:
+    def _open_accounts_before_pass(self, roots: Tensors, site: Site, frame: OptionalFrame) -> None:
         """Open accounts for the leaves that the pass will reach, and inspect all gradients before the pass.
 
         Args:
@@ -432,7 +433,7 @@ class TorchRunWatch:
             self.find_or_follow_optimizer(optimizer).account.made_at = site
 
     def _record_parameter_registration(self, module: Any, name: str, parameter: Any) -> None:
-        if type(parameter) is not nn.Parameter:
+        if type(parameter) is not Parameter:
             return
         stack = find_user_call_stack() or [NOWHERE]
         registration = ParameterRegistration(
@@ -466,7 +467,7 @@ class TorchRunWatch:
         """
         if not self._optimizer_stack:
             return NOWHERE
-        frame: FrameType | None = sys._getframe(1)
+        frame: OptionalFrame = sys._getframe(1)
         while frame is not None:
             if frame.f_code.co_name == "forward":
                 return stack[-1]
@@ -486,7 +487,7 @@ class TorchRunWatch:
         site = find_user_site()
         accounts: Sequence[TensorAccount] = ()
         with DisableTorchFunction(), self.errors:
-            if isinstance(owner, nn.Module):
+            if isinstance(owner, Module):
                 accounts = self._list_known_accounts(owner.parameters())
             else:
                 followed = self.find_or_follow_optimizer(owner)
@@ -541,7 +542,7 @@ class TorchRunWatch:
             account.record_gradient_changes_by_program(self.accounts)
         # If the limit is infinite, the program only measures the norm.
         are_used = [bool(account.used_by) for account in clipped]
-        calls.after_step += limit < math.inf and any(are_used) and all(are_used)
+        calls.after_step += limit < inf and any(are_used) and all(are_used)
         scales = [
             account.pending[-1].scale
             for account in clipped
@@ -564,7 +565,7 @@ class TorchRunWatch:
         followed: FollowedOptimizer | None = self._optimizers.get(optimizer)
         if followed is None:
             account = OptimizerAccount(len(self.accounts.optimizers) + 1, type(optimizer).__name__)
-            account.chosen_rate = float(optimizer.defaults.get("lr") or math.inf)
+            account.chosen_rate = float(optimizer.defaults.get("lr") or inf)
             self.accounts.optimizers.append(account)
             followed = self._optimizers[optimizer] = FollowedOptimizer(account)
         group_sizes = tuple([len(group["params"]) for group in optimizer.param_groups])
@@ -699,11 +700,11 @@ class TorchRunWatch:
         nonfinite_accounts = list[TensorAccount]()
         norms = measure_norms([gradient for _, gradient in measured])
         for (account, _), norm in zip(measured, norms, strict=True):
-            if math.isfinite(norm):
+            if isfinite(norm):
                 account.record_gradient_norm(norm)
             else:
                 nonfinite_accounts.append(account)
-        total = math.hypot(*filter(math.isfinite, norms))
+        total = math.hypot(*filter(isfinite, norms))
         if not nonfinite_accounts:
             self.accounts.last_finite_pass = self.accounts.passes
             return total
@@ -734,7 +735,7 @@ class TorchRunWatch:
             return
         if followed.account.steps < FIRST_SAMPLED_STEPS:
             followed.last_move = before, after
-        if not math.isfinite(float(after.sum())):
+        if not isfinite(float(after.sum())):
             self._record_first_nonfinite_weight(followed)
             return
         updates = measure_norms(sample.split_elements(after - before))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import nn
 from torch._C import DisableTorchFunction
+from torch.nn import Module
 from torch.nn.modules.batchnorm import _BatchNorm
 from torch.optim.lr_scheduler import LRScheduler
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from .run_watch import TorchRunWatch
 
 LAYER_CLASSES = (_BatchNorm, nn.Dropout)
-MODULE_CALL = nn.Module.__call__
+MODULE_CALL = Module.__call__
 
 
 class ScheduleWatch:
@@ -50,7 +51,7 @@ class ScheduleWatch:
         """
         patches.wrap_function(LRScheduler, "step", self._step_and_record_schedule)
         patches.wrap_function(warnings, "showwarning", show_warning_at_program_line)
-        patches.wrap_function(nn.Module, "train", self._record_and_switch_mode)
+        patches.wrap_function(Module, "train", self._record_and_switch_mode)
         patches.wrap_function(torch, "compile", self._stop_following_layers_and_compile)
         patches.add_undo_action(self._layer_patches.undo_all)
         self._layer_patches.activate_in_this_thread()
@@ -84,21 +85,21 @@ class ScheduleWatch:
             if new_rates not in (rates, account.optimizer.scheduled_rates):
                 account.optimizer.scheduled_rates, account.optimizer.rate_schedule = new_rates, account
 
-    def _find_or_open_mode(self, layer: nn.Module) -> LayerMode:
+    def _find_or_open_mode(self, layer: Module) -> LayerMode:
         mode = self._modes.get(layer)
         if mode is None:
             mode = self._modes[layer] = LayerMode(type(layer).__name__)
             self.watch.accounts.layer_modes.append(mode)
         return mode
 
-    def _record_and_switch_mode(self, original: Callable, module: nn.Module, *args: Any, **kwargs: Any) -> Any:
+    def _record_and_switch_mode(self, original: Callable, module: Module, *args: Any, **kwargs: Any) -> Any:
         if isinstance(module, LAYER_CLASSES):
             self._find_or_open_mode(module).switched_at = find_user_site()
         return original(module, *args, **kwargs)
 
     def _count_and_run_layer_call(self, original: Callable, layer: Any, *args: Any, **kwargs: Any) -> Any:
-        if nn.Module.__call__ is not MODULE_CALL:
-            return nn.Module.__call__(layer, *args, **kwargs)  # torch.fx replaces this method while it traces a model.
+        if Module.__call__ is not MODULE_CALL:
+            return Module.__call__(layer, *args, **kwargs)  # torch.fx replaces this method while it traces a model.
         if layer.p > 0 if isinstance(layer, nn.Dropout) else layer.affine and layer.weight.requires_grad:
             mode = self._find_or_open_mode(layer)
             if not layer.training:

@@ -1,12 +1,14 @@
 """Keep the accounts of tensors, and measure the gradients and weights that the accounts need."""
 
-import math
-import weakref
 from collections.abc import Sequence
+from math import isfinite
+from weakref import ref
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
+from torch.nn import Parameter
 
+from ....engine.types import FloatList
 from ...run_watch.accounts import EDITED, Account, GradientChange, ParameterFacts, RunAccounts
 from ..distributed_tensors import get_local_part
 from ..kept_tensors import OptionalTensor, Tensors, TorchValue, compute_fingerprint
@@ -49,14 +51,14 @@ class TensorAccount(Account):
     def __init__(self, tensor: Tensor):
         """Open an account for ``tensor``."""
         super().__init__(id(tensor))
-        self.tensor_ref = weakref.ref(tensor)
-        self.grad_ref: weakref.ref[Tensor] | None = None
+        self.tensor_ref = ref(tensor)
+        self.grad_ref: ref[Tensor] | None = None
         self.grad_version = self.tensor_version = 0
         self.first_copy: TorchValue | None = None
         self.first_fingerprint: OptionalTensor = None
         self.pass_fingerprint: OptionalTensor = None
         self.lost_gradients = 0
-        self.is_parameter = isinstance(tensor, nn.Parameter)
+        self.is_parameter = isinstance(tensor, Parameter)
         self._dtype = str(tensor.dtype).removeprefix("torch.")
 
     def read_current_parameter_facts(self) -> ParameterFacts:
@@ -101,7 +103,7 @@ class TensorAccount(Account):
         Args:
             gradient: The ``.grad``, or None if the leaf has none.
         """
-        self.grad_ref = None if gradient is None else weakref.ref(gradient)
+        self.grad_ref = None if gradient is None else ref(gradient)
         self.grad_version = 0 if gradient is None else int(gradient._version)
 
     @property
@@ -171,7 +173,7 @@ def has_fingerprint(tensor: Tensor, fingerprint: OptionalTensor) -> bool:
     return fingerprint is not None and not tensor.is_meta and torch.equal(compute_fingerprint(tensor), fingerprint)
 
 
-def measure_norms(tensors: Sequence[Tensor]) -> list[float]:
+def measure_norms(tensors: Sequence[Tensor]) -> FloatList:
     """Return the norms of the given tensors.
 
     Args:
@@ -182,12 +184,12 @@ def measure_norms(tensors: Sequence[Tensor]) -> list[float]:
     """
     tensors = [get_local_part(tensor.detach()) for tensor in tensors]
     try:
-        norms: list[float] = torch.stack(torch._foreach_norm(tensors)).tolist()
+        norms: FloatList = torch.stack(torch._foreach_norm(tensors)).tolist()
     except (RuntimeError, TypeError):  # The tensors are on different devices or have different types.
         norms = [float(tensor.norm()) for tensor in tensors]
     return [
         # The squared elements may overflow the dtype of the tensor.
-        norm if math.isfinite(norm) else float(tensor.abs().double().norm())
+        norm if isfinite(norm) else float(tensor.abs().double().norm())
         for norm, tensor in zip(norms, tensors, strict=True)
     ]
 
@@ -242,7 +244,7 @@ def _can_be_sampled(tensor: OptionalTensor) -> bool:
         and tensor.layout is torch.strided
         and tensor.is_floating_point()
         and tensor.numel() > 0
-        and type(tensor) in (Tensor, nn.Parameter)
+        and type(tensor) in (Tensor, Parameter)
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import functools
+from functools import wraps
 
 import numpy as np
 
@@ -19,7 +19,7 @@ def wrap_to_compute_half_in_float32(function: Function) -> Function:
         A function with the same parameters. If the first input is float16 or bfloat16, the result has the same dtype.
     """
 
-    @functools.wraps(function)
+    @wraps(function)
     def compute_wide(x: Array, *others: Array, **attrs: Object) -> Array:
         dtype = x.dtype
         if dtype.itemsize != 2 or dtype.kind in "iu":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+from math import prod
 
 import numpy as np
 from numpy import ndarray
@@ -47,7 +47,7 @@ def _broadcast_adjoint_to_input(g: Array, x: Array, axis: Axes, keepdims: bool) 
 
 def _count_reduced_elements(x: Array, axis: Axes) -> int:
     """Return the number of elements that are reduced to one element."""
-    return math.prod(x.shape if axis is None else [x.shape[axis_number] for axis_number in axis])
+    return prod(x.shape if axis is None else [x.shape[axis_number] for axis_number in axis])
 
 
 def _build_reduction(op: str, function: Function) -> Function:
@@ -170,7 +170,7 @@ def unbroadcast(g: Adjoint, shape: Sizes) -> Adjoint:
     if axes:
         g = np.add.reduce(g, axes, g.dtype) if is_array else TABLE["reduce_sum"](g, axis=axes, keepdims=False)
     if (g.shape if is_array else g.dims) != shape:
-        g = TABLE["reshape" if math.prod(g.shape) == math.prod(shape) else "broadcast_to"](g, shape=shape)
+        g = TABLE["reshape" if prod(g.shape) == prod(shape) else "broadcast_to"](g, shape=shape)
     return g
 
 
@@ -179,7 +179,7 @@ MAX_COPIED_SIZE = 4096  # Copies with up to this many elements are faster than b
 
 def _compute_broadcast(x: Array, *, shape: Sizes) -> Array:
     """Broadcast an array to a shape. The result is a copy if that is faster than a view."""
-    if type(shape) is tuple and math.prod(shape) <= MAX_COPIED_SIZE and x.ndim <= len(shape):
+    if type(shape) is tuple and prod(shape) <= MAX_COPIED_SIZE and x.ndim <= len(shape):
         if type(x) is not ndarray:
             return create_filled_array(shape, x.dtype, x)
         copied = np.empty(shape, x.dtype)

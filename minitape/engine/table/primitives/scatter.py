@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+from math import prod
 
 import numpy as np
 
@@ -31,7 +31,7 @@ def _compute_scatter_axis(g: Array, indices: Array, *, axis: int, shape: Sizes) 
 def _apply_gather_rule(g: Array, z: Array, x: Array, indices: Array, *, axis: int = 0) -> Array:
     if axis:
         return TABLE["scatter_axis"](g, indices, axis=axis, shape=tuple(x.shape))
-    count = math.prod(indices.shape)
+    count = prod(indices.shape)
     rows = TABLE["reshape"](g, shape=(count, *tuple(x.shape)[1:]))
     return TABLE["scatter_slices"](rows, TABLE["reshape"](indices, shape=(count,)), shape=tuple(x.shape))
 
