@@ -57,6 +57,12 @@ class EdgeLabel(NamedTuple):
     min_length: float = 0.0
 
 
+def reverse_pair(point: Point) -> Point:
+    """Return the point with its coordinates exchanged, as it lies in a turned figure."""
+    x, y = point
+    return y, x
+
+
 def sample_curve(points: Sequence[Point]) -> ndarray:
     """Return points on the curve that ``build_edge_path`` draws, as an array of shape (number, 2).
 
@@ -89,7 +95,11 @@ def compute_plate(center: Point, text: str) -> Box:
 
 
 def place_edge_labels(
-    curves: Sequence[Sequence[Point]], labels: Sequence[EdgeLabel], node_boxes: Sequence[Box], room: Point
+    curves: Sequence[Sequence[Point]],
+    labels: Sequence[EdgeLabel],
+    node_boxes: Sequence[Box],
+    room: Point,
+    is_turned: bool,
 ) -> list[Point]:
     """Return the center of each label: on its own edge near the consumer, or just above or below the edge there.
 
@@ -98,9 +108,12 @@ def place_edge_labels(
         labels: The labels.
         node_boxes: The boxes of the nodes.
         room: The width and the height of the figure.
+        is_turned: Whether the edges run down the page.
     """
-    samples = [sample_curve(curve) for curve in curves]
-    nodes = np.array(node_boxes).reshape(-1, 4) + CLEARANCE
+    # Below, the first coordinate runs along the edges, and the second one across them.
+    order = [1, 0] if is_turned else [0, 1]
+    samples = [sample_curve([*map(reverse_pair, curve)] if is_turned else curve) for curve in curves]
+    nodes = np.array(node_boxes).reshape(-1, 2, 2)[..., order].reshape(-1, 4) + CLEARANCE
     plates = np.zeros((0, 4))
     centers = []
     for label in labels:
@@ -109,8 +122,7 @@ def place_edge_labels(
         near_points = own_points[abs(own_points[:, 0] - end_x) < 2 * MIDDLE]
         shifts = np.append(0 * own_points, np.repeat(label.shifts, len(near_points), axis=0), axis=0)
         places = np.concatenate([own_points, *[near_points] * len(label.shifts)]) + shifts
-        half_width = compute_plate((0, 0), label.text)[2]
-        half_size = half_width, label.height / 2
+        half_size = np.array([compute_plate((0, 0), label.text)[2], label.height / 2])[order]
         boxes = np.concatenate([places - half_size, places + half_size], axis=1)
         other_samples = [points for curve, points in enumerate(samples) if curve != label.curve]
         others = np.concatenate([*other_samples, np.zeros((0, 2))]).T.copy()[:, None]
@@ -118,16 +130,16 @@ def place_edge_labels(
         is_within_x, is_within_y = (others > starts) & (others < ends)
         cost = EDGE_COST * (is_within_x & is_within_y).sum(axis=1)
         cost += PLATE_COST * _sum_common_areas(boxes, plates) + NODE_COST * _sum_common_areas(boxes, nodes)
-        cost += ARROW_COST * np.maximum(0, half_width + ARROW_LENGTH - abs(places[:, 0] - start_x))
+        cost += ARROW_COST * np.maximum(0, half_size[0] + ARROW_LENGTH - abs(places[:, 0] - start_x))
         cost += DISTANCE_COST * abs(abs(places[:, 0] - end_x) - MIDDLE)
-        outside = np.maximum(-boxes[:, :2], boxes[:, 2:] - room)
+        outside = np.maximum(-boxes[:, :2], boxes[:, 2:] - np.array(room)[order])
         cost += NODE_COST * PLATE_HEIGHT * outside.max(axis=1, initial=0)
         cost += SHIFT_COST * abs(shifts).sum(axis=1)
-        hidden_length = 2 * half_width * (abs(shifts[:, 1]) < half_size[1])
+        hidden_length = 2 * half_size[0] * (abs(shifts[:, 1]) < half_size[1])
         cost += np.maximum(0, hidden_length + label.min_length - POINT_DISTANCE * len(own_points))
         best = int(np.argmin(cost))
         plates = np.concatenate([plates, boxes[best : best + 1]])
-        centers.append(tuple(places[best].tolist()))
+        centers.append(tuple(places[best, order].tolist()))
     return centers
 
 

@@ -7,11 +7,13 @@ viewer can display the figure.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import chain, groupby
 from math import ceil, inf
+
+from numpy import ndarray
 
 from ..common.grouping import group_values_by_key
 from ..engine.types import NumberPair, TextList, TextPair
@@ -32,7 +34,6 @@ from .edge_labels import (
 )
 from .expressions import Expressions
 from .figure_edges import (
-    build_detour_points,
     build_edge_path,
     draw_abbreviated_edge,
     format_reference,
@@ -77,8 +78,13 @@ FRAME, NARROW_FRAME = 14, 10  # The space for the frames of several tapes, and t
 HEADING = 12  # The height of a frame's name.
 COLUMN_PITCH = 182  # The distance between the left edges of adjacent columns.
 MIN_COLUMN_PITCH = 171  # The same where another column would have no room otherwise.
+GUTTER = 34  # The space between two lines, and between nodes above each other if edges run down the page.
+DETOUR = 10  # The distance between a column and the bends of an edge that passes it.
 HALF_SLOT = 35  # The height of a half-slot.
-GUTTER = 34  # The space between two lines.
+TURNED_HALF_SLOT = 66  # The width of a half-slot in a figure whose edges run down the page.
+LANE = 40  # The same where only edges pass.
+LANE_SHARE, TURNED_LANE_SHARE = 1 / 3, 1 / 6  # Edges run that far inside of their half-slot, in parts of a node.
+MAX_TURNED_COLUMNS = 7  # Edges across more columns have no slots, and the figure would be too high.
 MAX_INDENT = 56  # The space to the left of the lines if there are several lines.
 CURVE_DEPTH = 16  # The space below the nodes for assignment curves.
 MAX_SINGLE_LINE, COLUMNS_PER_LINE = 6, 5  # A figure with more columns is split into lines.
@@ -117,6 +123,7 @@ class Node:
         line: The line of the figure that contains the node, counted from 0.
         x: The left edge in pixels.
         y: The top edge in pixels.
+        is_turned: Whether the edges of the figure run down the page instead of to the right.
     """
 
     row: OptionalRow
@@ -125,6 +132,7 @@ class Node:
     line: int = 0
     x: float = 0.0
     y: float = 0.0
+    is_turned: bool = False
 
     @property
     def direction(self) -> int:
@@ -136,18 +144,34 @@ class Node:
         """The left, top, right and bottom of the node."""
         return self.x, self.y, self.x + NODE_WIDTH, self.y + NODE_HEIGHT
 
-    def compute_point(self, x_share: float, y_share: float = 0.5) -> Point:
-        """Return the point at the given fractions of the node's width and height."""
-        return self.x + NODE_WIDTH * x_share, self.y + NODE_HEIGHT * y_share
+    def compute_point(self, share_along: float, share_across: float = 0.5, offset: float = 0) -> Point:
+        """Return a point at the given fractions of the node's extent along the edges and across them.
 
-    def compute_entry_point(self, port: int) -> Point:
+        Args:
+            share_along: The fraction of the width, or of the height if the figure is turned.
+            share_across: The fraction of the other extent.
+            offset: How far the point is moved along the edges, in pixels.
+        """
+        if self.is_turned:
+            return self.x + NODE_WIDTH * share_across, self.y + NODE_HEIGHT * share_along + offset
+        return self.x + NODE_WIDTH * share_along + offset, self.y + NODE_HEIGHT * share_across
+
+    def compute_entry_point(self, port: int, distance: float = 2) -> Point:
         """Return the end point of an edge, which is just in front of the node.
 
         Args:
             port: The index of the edge in ``inputs``.
+            distance: The distance of the point from the node.
         """
-        x, y = self.compute_point((1 - self.direction) / 2, (port + 1) / (len(self.inputs) + 1))
-        return x - 2 * self.direction, y
+        share_across = (port + 1) / (len(self.inputs) + 1)
+        return self.compute_point((1 - self.direction) / 2, share_across, -distance * self.direction)
+
+    def compute_detour_points(self) -> tuple[Point, Point]:
+        """Return the points, in the edges' direction, between which an edge passes if it takes this node's place."""
+        share = TURNED_LANE_SHARE if self.is_turned else LANE_SHARE
+        step = self.direction
+        before = self.compute_point((1 - step) / 2, share, -DETOUR * step)
+        return before, self.compute_point((1 + step) / 2, share, DETOUR * step)
 
 
 class Figure:
@@ -173,6 +197,8 @@ class Figure:
         printed_width: The width of the printed figure in millimeters; None for the natural width.
         max_width: The width in pixels at which the smallest type is printed at MIN_PRINTED_TYPE, or None for any width.
         pitch: The distance between the left edges of adjacent columns, in pixels.
+        is_turned: Whether the edges run down the page, because the page is too narrow for all columns.
+        lanes: The half-slots of such a figure in which only edges pass.
         curves: The points of each edge that is drawn as a curve. A key consists of the indices of the start and end
             nodes, and the index of the edge among the inputs of the end node. Other edges are drawn as names.
     """
@@ -265,38 +291,55 @@ class Figure:
             if self.nodes[start].line == node.line:
                 slots[node.line, node.tier].update(slot for _, slot in points)
         indent = self._compute_indent() if columns_per_line < columns else 0
-        left_edge = MARGIN + frame + indent
-        top = MARGIN + frame + headings
-        levels: dict[NumberPair, dict[int, float]] = {}  # The top of each half-slot in use. Others have no height.
+        # Positions and sizes along the edges, and across them.
+        along, across = self._turn(MARGIN + frame + indent, MARGIN + frame + headings)
+        node_along, node_across = self._turn(NODE_WIDTH, NODE_HEIGHT)
+        half_slot = TURNED_HALF_SLOT if self.is_turned else HALF_SLOT
+        levels: dict[NumberPair, dict[int, float]] = {}  # The start of each half-slot in use. Others have no extent.
         for part, used_slots in sorted(slots.items()):
-            levels[part] = {slot: top + HALF_SLOT * rank for rank, slot in enumerate(sorted(used_slots))}
-            top += (len(used_slots) - 2) * HALF_SLOT + NODE_HEIGHT + GUTTER + frame
-        self.bottom = top - GUTTER + MARGIN
+            levels[part] = {}
+            for slot in sorted(used_slots):
+                levels[part][slot] = across
+                across += LANE if slot in self.lanes else half_slot
+            across += node_across - 2 * half_slot + GUTTER + frame
         # Edges of a lower tier enter from the right, so that side needs an indent as well.
         right_indent = indent if any(node.tier for node in self.nodes) else 0
-        self.width = left_edge + (columns_per_line - 1) * self.pitch + NODE_WIDTH + frame + MARGIN + right_indent
+        line_end = along + (columns_per_line - 1) * self.pitch + node_along + frame + MARGIN + right_indent
+        self.width, self.bottom = self._turn(line_end, across - GUTTER + MARGIN)
 
         def compute_position(column: int, slot: int, tier: int) -> Point:
             line, column_in_line = divmod(column, columns_per_line)
-            return left_edge + column_in_line * self.pitch, levels[line, tier][slot]
+            return self._turn(along + column_in_line * self.pitch, levels[line, tier][slot])
 
         for node, column, slot in zip(self.nodes, placed.column, placed.slot, strict=True):
             node.x, node.y = compute_position(column, slot, node.tier)
+            node.is_turned = self.is_turned
+        self._compute_curves(placed, compute_position)
+
+    def _compute_curves(self, placed: Placement, compute_position: Callable[[int, int, int], Point]) -> None:
+        """Compute the curve of each edge within a line.
+
+        Args:
+            placed: The columns and slots of the nodes, and of the places that edges pass.
+            compute_position: A function that returns the left and the top of a column, slot and tier.
+        """
         self.curves: dict[tuple[int, int, int], list[Point]] = {}
         for index, node in enumerate(self.nodes):
+            if self.is_turned:  # Side by side, edges need not enter in the order of the operands, and cross less often.
+                last_slots = [placed.find_slot_before_end(start, index) for start, _ in node.inputs]
+                node.inputs = [edge for _, edge in sorted(zip(last_slots, node.inputs, strict=True))]
             for port, (start, _) in enumerate(node.inputs):
                 input_node = self.nodes[start]
                 if (input_node.line, input_node.tier) == (node.line, node.tier):
-                    passed_points = (
-                        compute_position(column, slot, node.tier)
-                        for column, slot in placed.passed_points.get((start, index), ())
-                    )
-                    edge_points = (build_detour_points(x, y + HALF_SLOT / 2, node.direction) for x, y in passed_points)
-                    self.curves[start, index, port] = [
-                        input_node.compute_point((1 + node.direction) / 2),
-                        *chain(*edge_points),
-                        node.compute_entry_point(port),
-                    ]
+                    curve = [input_node.compute_point((1 + node.direction) / 2)]
+                    for column, slot in placed.passed_points.get((start, index), ()):
+                        position = compute_position(column, slot, node.tier)
+                        curve += Node(None, [], node.tier, 0, *position, self.is_turned).compute_detour_points()
+                    self.curves[start, index, port] = [*curve, node.compute_entry_point(port)]
+
+    def _turn(self, along: float, across: float) -> Point:
+        """Return the horizontal and the vertical part of a distance along the edges and across them."""
+        return (across, along) if self.is_turned else (along, across)
 
     def _place_in_columns(self, frame: float) -> tuple[Placement, int, int]:
         """Return the nodes' columns, their number, and how many fit into a line if all lines are about equally full.
@@ -307,14 +350,28 @@ class Figure:
         self.pitch = COLUMN_PITCH
         placed = Placement([*map(self._build_placement_item, self.nodes)])
         columns = 1 + max(placed.column, default=0)
+        has_lower_tier = any(node.tier for node in self.nodes)
         most = columns if columns <= MAX_SINGLE_LINE else COLUMNS_PER_LINE
         if self.max_width:
             space = self.max_width - 2 * MARGIN - 2 * frame - NODE_WIDTH
             if columns > 1 + space // COLUMN_PITCH:  # Then there are several lines, which begin with an indent.
                 # Edges enter a lower tier from the right, where they need an indent as well.
-                space -= self._compute_indent() * (1 + any(node.tier for node in self.nodes))
+                space -= self._compute_indent() * (1 + has_lower_tier)
                 most = min(most, max(1, 1 + int(space // MIN_COLUMN_PITCH)))
                 self.pitch = min(COLUMN_PITCH, space / max(1, most - 1))
+        node_slots = {*placed.slot, *(slot + 1 for slot in placed.slot)}
+        lanes = {slot for _, slot in chain(*placed.passed_points.values())} - node_slots
+        needed_width = 2 * (MARGIN + frame) + len(node_slots) * TURNED_HALF_SLOT + len(lanes) * LANE
+        self.is_turned = bool(
+            self.max_width
+            and most < columns <= MAX_TURNED_COLUMNS
+            and needed_width <= self.max_width
+            and not has_lower_tier
+        )
+        self.lanes = lanes if self.is_turned else ()
+        if self.is_turned:
+            most = columns
+            self.pitch = NODE_HEIGHT + GUTTER
         return placed, columns, ceil(columns / ceil(columns / most))
 
     def _compute_indent(self) -> float:
@@ -523,14 +580,13 @@ class Figure:
                     color = CUT_COLOR
                 else:
                     color = SWEPT_EDGE_COLOR if share else EDGE_COLOR
-                yield draw_path(build_edge_path(curve, share is not None), color, dash_pattern)
+                yield draw_path(build_edge_path(curve, share is not None, self.is_turned), color, dash_pattern)
             abbreviated_edges += [
                 draw_abbreviated_edge(text, x, y, node.direction, bool(shares))
                 for text, (x, y), shares in self._iter_references(index)
             ]
             if row["cut"]:
-                x, y = node.compute_entry_point(0)
-                yield draw_cross(x - 5 * node.direction, y)
+                yield draw_cross(*node.compute_entry_point(0, distance=7))
         yield from abbreviated_edges
 
     def _iter_references(self, index: int) -> Iterator[tuple[str, Point, list[ValueFields]]]:
@@ -565,10 +621,7 @@ class Figure:
         labels = []
         curves = [*self.curves.values()]
         boxes = [node.box for node in self.nodes]
-        max_letters, shifts, min_length = MAX_SHARE_LETTERS, SHIFTS, 0.0
-        if self.max_width:
-            max_letters = int((self.pitch - NODE_WIDTH - 2 * SHARE_MARGIN) / LETTER_WIDTH)
-            shifts, min_length = NARROW_SHIFTS, NARROW_MIN_LENGTH
+        max_letters, shifts, min_length = self._get_room_for_shares()
         for number, (_, end, port) in enumerate(self.curves):
             node = self.nodes[end]
             if node.row is None or len(node.inputs) > MAX_NUMBERED_EDGES:
@@ -601,11 +654,18 @@ class Figure:
             texts.append(draw_cross(*cross))
         plates = []
         for (x, y), label in zip(
-            place_edge_labels(curves, labels, boxes, (self.width, self.bottom)), labels, strict=True
+            place_edge_labels(curves, labels, boxes, (self.width, self.bottom), self.is_turned), labels, strict=True
         ):
             plates.append(draw_plate(compute_plate((x, y), label.text)))
             texts.append(draw_text(x, y + 4, label.text, f'{label.style} text-anchor="middle"', label.color))
         return plates, texts
+
+    def _get_room_for_shares(self) -> tuple[int, ndarray, float]:
+        """Return the number of characters of a share, where it may lie, and how much of its edge remains visible."""
+        if not self.max_width or self.is_turned:
+            return MAX_SHARE_LETTERS, SHIFTS, 0.0
+        room = self.pitch - NODE_WIDTH - 2 * SHARE_MARGIN
+        return int(room / LETTER_WIDTH), NARROW_SHIFTS, NARROW_MIN_LENGTH
 
     def _draw_assignment_curves(self) -> Iterator[str]:
         """Yield dashed curves between the nodes for each assignment, from the old state and from the assigned value.

@@ -3,14 +3,22 @@
 Lengths are in pixels.
 """
 
-from .edge_labels import ARROW_LENGTH, Point
+import re
+
+from .edge_labels import ARROW_LENGTH, Point, reverse_pair
 from .expressions import format_circled_row_number
 from .snapshot_types import OptionalRow
-from .svg_elements import EDGE_COLOR, MUTED_COLOR, NODE_WIDTH, SMALL_STYLE, SWEPT_EDGE_COLOR, draw_path, draw_text
+from .svg_elements import (
+    EDGE_COLOR,
+    MUTED_COLOR,
+    SMALL_STYLE,
+    SWEPT_EDGE_COLOR,
+    draw_path,
+    draw_text,
+)
 from .truncation import measure_width, shorten_name
 
 MAX_REFERENCE_LETTERS = 6
-DETOUR = 10  # The distance between a column and the bends of an edge that passes it.
 
 
 def format_reference(input_row: OptionalRow) -> str:
@@ -61,13 +69,6 @@ def draw_abbreviated_edge(text: str, x: float, y: float, direction: int, is_swep
     return line + box + draw_text(middle, y + 4, text, f'{SMALL_STYLE} text-anchor="middle"', MUTED_COLOR)
 
 
-def build_detour_points(x: float, y: float, direction: int) -> tuple[Point, Point]:
-    """Return the points, in the edge's direction, left and right of a column in which an edge passes other nodes."""
-    left = (x - DETOUR, y)
-    right = (x + NODE_WIDTH + DETOUR, y)
-    return (left, right) if direction > 0 else (right, left)
-
-
 def build_arrowhead_path(direction: int) -> str:
     """Return the SVG path of an arrowhead at the current point, for an arrow to the right (1) or to the left (-1).
 
@@ -77,17 +78,21 @@ def build_arrowhead_path(direction: int) -> str:
     return f"m{-5.5 * direction} -3.5l{5.5 * direction} 3.5l{-5.5 * direction} 3.5"
 
 
-def build_edge_path(points: list[Point], is_swept: bool) -> str:
+def build_edge_path(points: list[Point], is_swept: bool, is_turned: bool = False) -> str:
     """Return the SVG path of an edge through the given points, with a horizontal tangent at each point.
 
     Args:
         points: At least two points, from the input to the consumer.
         is_swept: Whether the sweep has sent a share along the edge. If true, the arrowhead is at the input, otherwise
             at the consumer.
+        is_turned: Whether the edge runs down the page, with vertical tangents.
 
     >>> build_edge_path([(0, 0), (60, 20)], is_swept=False)
     'M0 0C30.0 0 30.0 20 60 20m-5.5 -3.5l5.5 3.5l-5.5 3.5'
     """
+    if is_turned:  # The path consists of pairs of coordinates.
+        path = build_edge_path([*map(reverse_pair, points)], is_swept)
+        return re.sub(r"([-.\d]+) ([-.\d]+)", r"\2 \1", path)
     (x, y), *other_points = points
     direction = 1 if other_points[-1][0] > x else -1
     start = f"M{x + 2 * direction} {y}{build_arrowhead_path(-direction)}"

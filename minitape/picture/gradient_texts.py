@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from .expressions import MAX_NAME_LETTERS, Expressions, format_row_title
 from .picture_texts import translate
-from .snapshot_types import ResultFields, SourceFields
+from .snapshot_types import ResultFields, SourceFields, TargetFields
 from .svg_elements import NUMBER_STYLE, SERIF_FONT, draw_text
 from .truncation import measure_width, shorten_name
 from .value_display import format_magnitude, format_magnitude_and_shape
@@ -42,11 +42,7 @@ def iter_gradient_result_lines(
         sources = [source for source in result["sources"] if result["known"] or source["none"]]
         if not sources:
             continue
-        names = (
-            shorten_name(end["name"] or "", MAX_NAME_LETTERS) or expressions.format_target_name(end["row"])
-            for end in result["target"]
-        )
-        target = ", ".join(names)
+        target = ", ".join(_format_target(end, expressions) for end in result["target"])
         # A Jacobian runs one sweep per element, and only one of these sweeps is shown.
         if element := result.get("element"):
             yield translate("{target}: the steps show this element", target=f"{target}{element}"), ""
@@ -59,6 +55,12 @@ def iter_gradient_result_lines(
             yield derivative + shorten_name(name, max(6, name_letters - measure_width(derivative))), f"= {number}"
         if (further_count := len(sources) + result["more"] - MAX_SOURCES) > 0:
             yield translate("and {n} more", n=further_count), ""
+
+
+def _format_target(end: TargetFields, expressions: Expressions) -> str:
+    """Return the name of a target, in brackets if it is a derivative itself."""
+    name = shorten_name(end["name"] or "", MAX_NAME_LETTERS) or expressions.format_target_name(end["row"])
+    return f"({name})" if name.startswith("∂") else name
 
 
 def _describe_gradient(

@@ -85,6 +85,15 @@ class Placement:
         for tier in sorted({item.tier for item in items} - {0}):
             self._place_lower_tier([i for i, item in enumerate(items) if item.tier == tier])
 
+    def find_slot_before_end(self, start: int, end: int) -> int:
+        """Return the last slot that an edge passes before it reaches its end, or the slot of its start.
+
+        Args:
+            start: The index of the item at which the edge starts.
+            end: The index of the item at which it ends.
+        """
+        return self.passed_points.get((start, end), [(0, self.slot[start])])[-1][1]
+
     def _place_unread_leaves_before(self, end: int) -> None:
         """Place the items before index ``end`` that have no position yet: leaves that no item has consumed."""
         for index in range(end):

@@ -495,8 +495,9 @@ class TapeReader(Reader):
             for row, value in compute_last_accumulator_tangents(self.record, self.tapes).items()
         ]
         parts += [{"row": row, "status": "ghost"} for row in list_rows_with_replaced_gradient(self.record)]
-        parts += locate_and_name_gradient_rows(self.record, rows)
-        return merge_parts_and_return_merged(rows, parts)
+        merged = merge_parts_and_return_merged(rows, parts)
+        # The names of these rows contain the names that were found above.
+        return merged + merge_parts_and_return_merged(rows, locate_and_name_gradient_rows(self.record, rows))
 
     def list_function_insides(
         self, target: Structure = None, sources: Structure = None, row: OptionalNumber = None

@@ -8,6 +8,8 @@ import pytest
 import minitape as tf
 from minitape.bridges.recording import Recording
 from minitape.picture.drawing import Picture
+from minitape.picture.figure import Figure
+from minitape.picture.svg_elements import NODE_HEIGHT
 from minitape.picture.value_display import format_magnitude
 
 from .test_figures import contains, loop, network, read_painted
@@ -43,6 +45,22 @@ def inner_and_outer():
     return outer, slope, a
 
 
+def choice():
+    p = tf.Variable([0.0, 1.0, 4.0], name="p")
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(tf.where(p > 0.0, tf.math.log(p), 0.0) * p)
+    tape.gradient(loss, p)
+    return tape, loss, p
+
+
+def towers():
+    towers = [tf.Variable([float(k), 1.0], name=f"w{k}") for k in range(6)]
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(tf.concat([tf.sin(w) for w in towers], 0) ** 2)
+    tape.gradient(loss, towers)
+    return tape, loss, towers
+
+
 PROGRAMS = [read_twice, neuron, inner_and_outer, network]
 
 
@@ -70,8 +88,34 @@ def test_no_number_of_a_narrow_figure_hides_its_edge(program):
     assert edges
     for points in edges:
         seen = [point for point in points if not any(contains(plate, [point, point]) for plate in plates)]
-        width = max(x for x, _ in points) - min(x for x, _ in points)
-        assert len(seen) / len(points) * width >= 15 or width < 15  # The edge at a name is only an arrow.
+        length = max(max(ends) - min(ends) for ends in zip(*points, strict=True))
+        assert len(seen) / len(points) * length >= 15 or length < 15  # The edge at a name is only an arrow.
+
+
+@pytest.mark.parametrize("program", [neuron, read_twice])
+def test_edges_of_a_narrow_figure_run_down_the_page_where_all_columns_have_room(program):
+    """So that no edge is cut into lines and drawn as a name, which a reader would have to look for."""
+    snapshot = tf.snapshot(*program())
+    figure = Figure(snapshot, 85)
+    for index, node in enumerate(figure.nodes):
+        for port, (start, _) in enumerate(node.inputs):
+            points = figure.curves[start, index, port]
+            assert figure.nodes[start].y + NODE_HEIGHT <= points[0][1] < points[-1][1] <= node.y, points
+        entries = [figure.curves[start, index, port][-1][0] for port, (start, _) in enumerate(node.inputs)]
+        sides = [figure.curves[start, index, port][-2][0] for port, (start, _) in enumerate(node.inputs)]
+        assert entries == sorted(entries) and sides == sorted(sides), "edges cross in front of their node"
+    assert figure.width <= figure.max_width
+
+
+def test_a_long_chain_or_a_wide_one_continues_on_the_next_line():
+    x = tf.Variable(0.5, name="x")
+    with tf.GradientTape() as tape:
+        y = x
+        for function in (tf.sin, tf.exp, tf.tanh, tf.cos, tf.sinh, tf.atan, tf.square, tf.sigmoid):
+            y = function(y)
+    assert not Figure(tf.snapshot(tape, y, x), 85).is_turned
+    assert not Figure(tf.snapshot(*towers()), 85).is_turned
+    assert not Figure(tf.snapshot(*choice()), 85).is_turned
 
 
 def find_rounding(letters):
@@ -114,22 +158,6 @@ def deep():
         loss = tf.reduce_mean(model(x) ** 2) * 1e-3
     tape.gradient(loss, model.trainable_variables)
     return tape, loss, model.trainable_variables
-
-
-def choice():
-    p = tf.Variable([0.0, 1.0, 4.0], name="p")
-    with tf.GradientTape() as tape:
-        loss = tf.reduce_sum(tf.where(p > 0.0, tf.math.log(p), 0.0) * p)
-    tape.gradient(loss, p)
-    return tape, loss, p
-
-
-def towers():
-    towers = [tf.Variable([float(k), 1.0], name=f"w{k}") for k in range(6)]
-    with tf.GradientTape() as tape:
-        loss = tf.reduce_sum(tf.concat([tf.sin(w) for w in towers], 0) ** 2)
-    tape.gradient(loss, towers)
-    return tape, loss, towers
 
 
 @pytest.mark.parametrize(("program", "fold"), [(deep, "layers"), (choice, None), (towers, None)])

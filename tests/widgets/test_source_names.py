@@ -29,6 +29,20 @@ def test_locals_of_a_function_keep_their_names():
     assert collect_names(record()[0]) == {0: "a", 1: "b", 2: "h", 4: "y"}
 
 
+def test_the_derivative_of_a_local_is_named_after_it():
+    def record():
+        x = tf.Variable(1.2)
+        with tf.GradientTape() as outer:
+            with tf.GradientTape() as inner:
+                y = x**3
+            slope = inner.gradient(y, x)
+        outer.gradient(slope, x)
+        return outer
+
+    names = list(collect_names(record()).values())
+    assert names == ["x", "y", "∂y/∂y", "∂y/∂x"]
+
+
 def test_annotated_and_nested_assignments_and_calls_over_several_lines_give_names():
     def record():
         a, b = tf.Variable(2.0), tf.Variable(1.5)
