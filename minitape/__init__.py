@@ -43,7 +43,7 @@ _HOOKS = {
     "tf.products": "matmul",
     "tf.api": "wrap_public_names",
     "functions.traced_custom_gradient": "write_custom_gradient_row",
-    "explain.tape_answers": "explain warn_about_none",
+    "explain.tape_answers": "explain warn_once_per_reason_for_none",
     "explain.caller": "format_place",
     "explain.reasons.tape_checks": "find_break_inside_py_function",
     "explain.gradient_warnings": (

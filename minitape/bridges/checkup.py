@@ -197,7 +197,7 @@ class Checkup:
         if explanation.kind not in SUSPICION_BY_KIND:
             return explanation
         suspicions = [
-            suspicion.to_explanation(explanation.name, self.checked_run.question_without_source)
+            suspicion.to_explanation(explanation.name, self.checked_run.question_without_source_and_target)
             for suspicion in self.checked_run.list_suspicions_of_source(source)
         ]
         if not suspicions or SUSPICION_BY_KIND[explanation.kind] not in ("", suspicions[0].cause):
@@ -357,18 +357,18 @@ class FrameworkRecording(Recording, ABC):
         dictionary, a generator or a name, the question is about the sources that it contains.
         """
         if subject is None:
-            return self.collect_trained_sources()
+            return self.collect_sources_meant_to_be_trained()
         if isinstance(subject, str):
             if self.find_row(subject) is not None:
                 return None
-            return select_sources_by_name(self.collect_trained_sources(), subject)
+            return select_sources_by_name(self.collect_sources_meant_to_be_trained(), subject)
         model_sources = self.find_model_sources(subject)
         if model_sources is not None:
             return model_sources
         if isinstance(subject, Mapping):
             return subject
         if isinstance(subject, Iterator):
-            names = {id(source): name for name, source in self.collect_trained_sources().items()}
+            names = {id(source): name for name, source in self.collect_sources_meant_to_be_trained().items()}
             return {names.get(id(source), f"[{position}]"): source for position, source in enumerate(subject)}
         return None
 

@@ -31,7 +31,7 @@ class FrameworkAdapter(Adapter):
     Each framework's adapter adds its own members.
     """
 
-    list_names_and_values: Callable[[], NamesAndValues] = staticmethod(list_named_program_objects)
+    list_program_names_and_values: Callable[[], NamesAndValues] = staticmethod(list_named_program_objects)
     """Returns a (name, object) pair for each name in the program."""
 
 

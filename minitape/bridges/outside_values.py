@@ -176,11 +176,11 @@ def explain_stale_value(framework: str, function: Any, name: str, call_number: i
         call_number: The number of the first call in which the compiled function and its Python code disagreed.
         variant: Which variant of the sentences to use.
     """
-    site = find_first_reading_site(function, name)
+    site = find_first_reading_or_definition_site(function, name)
     return explain_cause(framework, "stale_value", site, variant, {"name": name, "n": call_number})
 
 
-def find_first_reading_site(function: Any, name: str) -> Site:
+def find_first_reading_or_definition_site(function: Any, name: str) -> Site:
     """Return the first line of a function that reads a name.
 
     Args:

@@ -33,7 +33,7 @@ from ..picture.snapshot_types import (
 )
 from ..picture.stepper import SweepSteps
 from ..picture.truncation import shorten_name
-from ..recording.expression_names import map_sites_to_assigned_names
+from ..recording.expression_names import map_file_line_and_function_to_result_name
 from ..recording.recorded_rows import AdjointShare, BackwardPass
 from ..recording.value_summary import ValueSummary, to_float_array
 from ..recording.variable_names import iter_public_names_and_values, use_namespaces_for_names
@@ -219,7 +219,7 @@ def map_rows_to_trained_sources(recording: Recording) -> dict[int, NamedSource]:
     if recording.sources_by_row is None or recording.is_recording:
         sources = [
             (row, name, source)
-            for name, source in recording.collect_trained_sources().items()
+            for name, source in recording.collect_sources_meant_to_be_trained().items()
             for row in recording.list_rows(source)
         ]
         recorded_names = {row: recording.rows[row].name for row, _, _ in sources}
@@ -266,7 +266,7 @@ def _find_display_name(recording: Recording, row: int, names_by_row: NamesByRow)
     if not 0 <= row < len(recording.rows):
         return None
     source = map_rows_to_trained_sources(recording).get(row)
-    program_name = (source and source.name) or recording.map_rows_to_result_names().get(row)
+    program_name = (source and source.name) or recording.map_unnamed_result_rows_to_names().get(row)
     name = program_name or recording.rows[row].name or names_by_row.get(row)
     return None if name is None else shorten_name(name)
 
@@ -362,16 +362,16 @@ class RecordingSteps(SweepSteps):
         ]
         step: StepFields = {
             "row": call_row,
-            "adjoint": self._build_adjoint_value_or_zeros(call_row),
+            "adjoint": self._build_adjoint_fields_or_zeros(call_row),
             "edges": edge_fields,
         }
         rows = self._recording.rows
         other_rows = [*takewhile(lambda row: rows[row].call_id == call_row, range(call_row + 1, len(rows)))]
         if other_rows:
-            step["others"] = [{"row": row, "adjoint": self._build_adjoint_value_or_zeros(row)} for row in other_rows]
+            step["others"] = [{"row": row, "adjoint": self._build_adjoint_fields_or_zeros(row)} for row in other_rows]
         return step
 
-    def _build_adjoint_value_or_zeros(self, row: int) -> Any:
+    def _build_adjoint_fields_or_zeros(self, row: int) -> Any:
         """Return the ``ValueFields`` of a row's adjoint, or of zeros if no adjoint arrived, as for an unused result."""
         adjoint = self._sweep.adjoints.get(row)
         return (
@@ -450,7 +450,7 @@ class RecordingReader(Reader):
     def _find_trained_or_result_name(self, recorded_row: RecordedRow) -> OptionalText:
         """Return the longer name of a trained source, or the name of an unnamed result, or None."""
         if not recorded_row.name:
-            return self.recording.map_rows_to_result_names().get(recorded_row.index)
+            return self.recording.map_unnamed_result_rows_to_names().get(recorded_row.index)
         trained_source = map_rows_to_trained_sources(self.recording).get(recorded_row.index)
         return trained_source and trained_source.name
 
@@ -474,7 +474,7 @@ class RecordingReader(Reader):
         Returns:
             The changed fields, as partial rows.
         """
-        names = map_sites_to_assigned_names(self.files)
+        names = map_file_line_and_function_to_result_name(self.files)
         rows_by_name = group_values_by_key(
             (names.get((*row.site, row.op.lower())) or names.get((*row.site, row.label)), row.index)
             for row in self.recording.rows

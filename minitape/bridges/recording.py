@@ -334,11 +334,11 @@ class Recording(PictureSource):
         row = self.find_row(source)
         return [] if row is None else [row]
 
-    def collect_trained_sources(self) -> SourcesByName:
+    def collect_sources_meant_to_be_trained(self) -> SourcesByName:
         """Return the sources that the block trained, keyed by their names in the program."""
         return {}
 
-    def map_rows_to_result_names(self) -> NamesByRow:
+    def map_unnamed_result_rows_to_names(self) -> NamesByRow:
         """Return the names that pictures give to unnamed results, keyed by row."""
         return {}
 

@@ -234,7 +234,9 @@ def _explain_torch_program(
     write_answers(answers_file, str(runnable.path), answers)
     if report.error is not None:
         return 1
-    has_findings = (is_torch_used and report.has_findings) or any(block.has_problems for block in blocks)
+    has_findings = (is_torch_used and report.has_findings_or_unobserved_part) or any(
+        block.has_problems for block in blocks
+    )
     # torchrun ends all other processes of the job as soon as one fails, and their pages would be lost.
     return int(has_findings and (may_fail or not rank))
 

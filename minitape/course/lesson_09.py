@@ -20,7 +20,7 @@ TWISTED = compile_unknown_function(
 )
 
 
-def _roll_downhill_undoing_bad_steps(loss_of: Polynomial, steps: int, momentum: float = 0.8) -> float:
+def _find_best_point_undoing_bad_steps(loss_of: Polynomial, steps: int, momentum: float = 0.8) -> float:
     """Roll a ball downhill, and undo each step that rolls too far and halve the momentum."""
     place, speed, lowest = 0.0, 0.0, np.inf
     best = place, speed
@@ -84,7 +84,7 @@ def slope_of_total(f, start, points):
         Exercise("09.4", expect={"A": False, "B": True, "C": True, "D": False, "E": True}),
         Exercise(
             "09.5",
-            expect=_roll_downhill_undoing_bad_steps,
+            expect=_find_best_point_undoing_bad_steps,
             cases=[(BUMPY, 12), (STEEP, 11), (BUMPY, 9)],
             start="""
 def fit(loss_of, steps):

@@ -23,7 +23,7 @@ FROZEN_CAUSES = ("requires_grad", "not_trainable")  # The program itself froze t
 
 
 # A problem is an `Explanation`, or an object of a bridge with the same attributes.
-def list_lines_of_problem(problem: Any, file: OptionalText) -> TextList:
+def list_report_lines_of_problem(problem: Any, file: OptionalText) -> TextList:
     """Return the lines of a report about a problem: what happened, the line to blame, and the fix.
 
     Args:
@@ -153,7 +153,7 @@ class Explanation:
 
     def __str__(self) -> str:
         """Return the message, the line to blame, the fix, the other breaks and the address of the cause's page."""
-        parts = list_lines_of_problem(self, self.filename)
+        parts = list_report_lines_of_problem(self, self.filename)
         parts += ["  " + fill("Also: {text}", text=text) for text in self._list_messages_and_fixes_of_other_breaks()]
         if self.cause != "connected":
             parts.append("  " + fill(MORE, cause=self.cause))

@@ -104,7 +104,7 @@ def _can_replay_sweep(reachability: TapeReachability, reachable: bytearray, last
     )
 
 
-def replay_call_on_new_tape(
+def replay_function_call_on_new_tape(
     reachability: TapeReachability, row: int
 ) -> tuple[GradientTape, TargetsOrSources, TargetsOrSources] | None:
     """Rerun a ``tf.function`` call on a separate tape.

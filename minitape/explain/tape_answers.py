@@ -146,7 +146,7 @@ def warn(on: bool = True) -> None:
     GradientTape._warns_of_none = on
 
 
-def warn_about_none(tape: GradientTape, targets: TargetsOrSources, sources: TargetsOrSources) -> None:
+def warn_once_per_reason_for_none(tape: GradientTape, targets: TargetsOrSources, sources: TargetsOrSources) -> None:
     """Issue one RuntimeWarning for each reason why the gradients of some sources are None.
 
     Args:

@@ -210,7 +210,7 @@ def find_origin_place(origin: ValueOrigin | None) -> CodePlace | None:
     return CodePlace(origin.stack) if origin is not None and origin.place else None
 
 
-def find_variable_of_origin(origin: ValueOrigin | None) -> ResourceVariable | None:
+def find_variable_if_origin_is_state(origin: ValueOrigin | None) -> ResourceVariable | None:
     """Return the variable that a state belongs to, or None for other values and for deleted variables.
 
     Args:

@@ -28,7 +28,7 @@ class ScalarChains:
             self.is_recorded[first:last] = b"\x01" * (min(last, len(self.ops)) - first)
         self.excluded_rows = excluded_rows
 
-    def is_contractible(self, row: int) -> bool:
+    def is_recorded_scalar_with_rule_per_input(self, row: int) -> bool:
         """Return whether a row is a recorded scalar operation that has a rule for each input."""
         op = self.ops[row]
         return op >= FIRST_CODE and bool(self.is_recorded[row]) and "-" not in _RULE_TEXTS[op]
@@ -47,11 +47,11 @@ class ScalarChains:
         first_consumers: RowByRow = {}  # For each outside row, the lowest row of the chain that reads it.
         seen = bytearray(len(self.ops))
         waiting = [end_row]
-        ops, left, right, is_contractible, excluded_rows = (
+        ops, left, right, is_recorded_scalar_with_rule_per_input, excluded_rows = (
             self.ops,
             self.left,
             self.right,
-            self.is_contractible,
+            self.is_recorded_scalar_with_rule_per_input,
             self.excluded_rows,
         )
         while waiting:
@@ -61,7 +61,7 @@ class ScalarChains:
             seen[row] = 1
             is_unary = len(_RULE_TEXTS[ops[row]]) == 1
             for parent in (left[row],) if is_unary else (left[row], right[row]):
-                if parent not in excluded_rows and is_contractible(parent):
+                if parent not in excluded_rows and is_recorded_scalar_with_rule_per_input(parent):
                     if not seen[parent]:
                         waiting.append(parent)
                 elif row < first_consumers.get(parent, row + 1):

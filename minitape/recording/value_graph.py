@@ -34,7 +34,7 @@ from .graph_nodes import (
     NodeAndBreak,
     ValueNode,
     find_origin_place,
-    find_variable_of_origin,
+    find_variable_if_origin_is_state,
     is_variable_state,
 )
 from .scalar_chains import LONG_RECORD, ScalarChains
@@ -101,7 +101,9 @@ class ValueGraph:
         if other_record is not None and len(other_record) and origin is None:
             return self.find_or_add_row_node(other_record, tensor._row)
         return self._find_or_add_node(
-            ValueNode(("tensor", id(tensor)), origin=origin, tensor=tensor, variable=find_variable_of_origin(origin))
+            ValueNode(
+                ("tensor", id(tensor)), origin=origin, tensor=tensor, variable=find_variable_if_origin_is_state(origin)
+            )
         )
 
     def find_or_add_row_node(self, record: Record, row: int) -> ValueNode:
@@ -139,7 +141,7 @@ class ValueGraph:
             return self.find_or_add_row_node(record, ref.row)
         key = ("origin", id(ref.origin)) if ref.origin is not None else ("gone", id(ref.tensor), ref.row)
         origin = to_value_origin(ref.origin)
-        return self._find_or_add_node(ValueNode(key, origin=origin, variable=find_variable_of_origin(origin)))
+        return self._find_or_add_node(ValueNode(key, origin=origin, variable=find_variable_if_origin_is_state(origin)))
 
     def _find_or_add_node(self, node: ValueNode) -> ValueNode:
         """Return the existing node with the same key, or add this node and return it."""

@@ -37,8 +37,8 @@ find_intent = re.compile(
 ).search
 
 
-def compute_share_along_gradient(old: Any, new: Any, gradient: Any) -> float | None:
-    """Return the share of a parameter's changed elements that moved in the direction of the gradient.
+def compute_fraction_of_elements_moved_uphill(old: Any, new: Any, gradient: Any) -> float | None:
+    """Return the fraction of a parameter's changed elements that moved in the direction of the gradient.
 
     Args:
         old: The values before a step.
@@ -46,9 +46,10 @@ def compute_share_along_gradient(old: Any, new: Any, gradient: Any) -> float | N
         gradient: The gradient at the old values.
 
     Returns:
-        The share, or None if no element with a gradient moved.
+        The fraction, or None if no element with a gradient moved.
 
-    >>> compute_share_along_gradient(np.zeros(4), np.array([0.1, 0.1, -0.1, 0.0]), np.array([1.0, -1.0, -1.0, 1.0]))
+    >>> after, gradient = np.array([0.1, 0.1, -0.1, 0.0]), np.array([1.0, -1.0, -1.0, 1.0])
+    >>> compute_fraction_of_elements_moved_uphill(np.zeros(4), after, gradient)
     0.6666666666666666
     """
     if np.shape(old) != np.shape(new):
@@ -71,7 +72,7 @@ def explain_ascent(recordings: list[JaxRecording]) -> OptionalExplanation:
         The explanation, or None if the program may climb on purpose or does not climb.
     """
     recording = recordings[0] if len(recordings) == 1 else None
-    shares = [] if recording is None else list(recording.shares_along_gradient.values())
+    shares = [] if recording is None else list(recording.fractions_moved_uphill.values())
     if recording is None or not shares or not all(map(_has_climbed, shares)):
         return None
     origin = JaxOrigin(*recording.recorded_call)
@@ -83,7 +84,7 @@ def explain_ascent(recordings: list[JaxRecording]) -> OptionalExplanation:
     if not name or not is_trained or not is_positive or find_intent("".join(read_source_lines(call.file))):
         return None
     variant = "chain" if recording.updates else ""
-    line = _find_chain_without_minus(call.file) if variant else _find_added_gradient(recording, origin, call)
+    line = _find_chain_without_minus(call.file) if variant else _find_line_adding_gradient(recording, origin, call)
     fields = {"n": min(map(len, shares)), "what": name}
     return explain_cause("jax", "wrong_sign", (call.file, line), variant, fields) if line else None
 
@@ -103,7 +104,7 @@ def _find_chain_without_minus(file: str) -> int | None:
     return None
 
 
-def _find_added_gradient(recording: JaxRecording, origin: JaxOrigin, call: Statement) -> int | None:
+def _find_line_adding_gradient(recording: JaxRecording, origin: JaxOrigin, call: Statement) -> int | None:
     """Return the line that adds the gradient to the parameters, or None if no line is found."""
     expressions = origin.list_argument_expressions(recording.list_differentiated_leaves()[0])
     parameter_names = {find_root_name(expression) for expression, _ in expressions}
@@ -132,7 +133,7 @@ def find_mask_with_added_gradients(recording: JaxRecording) -> Site | None:
     Args:
         recording: The last recording of a function.
     """
-    shares = recording.shares_along_gradient.values()
+    shares = recording.fractions_moved_uphill.values()
     is_added = any(len(steps) >= MIN_STEPS and min(steps) > 0.99 for steps in shares)
     has_descent = any(steps and max(steps) < 0.5 for steps in shares)
     file = recording.recorded_call.site[0]

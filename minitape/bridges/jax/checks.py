@@ -90,7 +90,7 @@ def find_cause_of_trace_error(question: JaxQuestion) -> OptionalFinding:
         )
     cause, variant, fields = find_cause_variant_and_fields_by_message("jax", error)
     if cause in ("branch", "boolean_index"):
-        detail = find_name_of_tracer_reader(error, library_function) if variant else ""
+        detail = describe_tracer_reader(error, library_function) if variant else ""
         return Finding(cause, site, variant=variant, detail=detail)
     if any(word in f"{error} {error.__cause__} {error.__context__}" for word in TRACER_WORDS):
         calls = find_statement(site).calls
@@ -98,7 +98,7 @@ def find_cause_of_trace_error(question: JaxQuestion) -> OptionalFinding:
         if math_calls:
             reader = f"{ast.unparse(math_calls[0].func)}()"
         else:
-            reader = find_name_of_tracer_reader(error, library_function)
+            reader = describe_tracer_reader(error, library_function)
         return Finding("left_jax", site, detail=reader)
     detail = fields.get("what", str(error).partition("\n")[0])
     return Finding(cause or "refused", site, variant=variant, detail=detail)
@@ -125,7 +125,7 @@ def find_attribute_that_keeps_tracer(read_site: Site) -> OptionalFinding:
     return None
 
 
-def find_name_of_tracer_reader(error: Exception, library_function: str) -> str:
+def describe_tracer_reader(error: Exception, library_function: str) -> str:
     """Return the name of the function that requested a number from a tracer, according to JAX's error message.
 
     If the message names no function, return the library function that raised the error.
@@ -154,7 +154,9 @@ def find_result_other_than_real_scalar(question: JaxQuestion) -> OptionalFinding
     value = recording.value
     if not isinstance(recording.error, TypeError) or recording.sweeps:
         return None
-    site = question.adapter.origin.find_return_site(question.first_target.site if question.target_rows else NOWHERE)
+    site = question.adapter.origin.find_return_or_last_statement_site(
+        question.first_target.site if question.target_rows else NOWHERE
+    )
     if value is None:
         return Finding("not_scalar", site, variant="none")
     if not hasattr(value, "shape"):

@@ -99,7 +99,7 @@ class JaxOrigin:
             return self.call_site
         return code.co_filename, code.co_firstlineno if self.definition is None else self.definition.line
 
-    def find_return_site(self, result_site: Site) -> Site:
+    def find_return_or_last_statement_site(self, result_site: Site) -> Site:
         """Return the line that returns a result.
 
         Args:

@@ -23,7 +23,7 @@ from ...recording.sites import NOWHERE, Site, find_user_site
 from ..checkup import FrameworkRecording
 from ..known_errors import find_error_site
 from ..recording import RowNumber
-from .ascents import compute_share_along_gradient
+from .ascents import compute_fraction_of_elements_moved_uphill
 from .backward_pass import JaxBackwardPass
 from .jaxpr_run import JaxprRunner, TracerValues, disable_jit, expose_tracer_values
 from .program_origin import JaxLeaf, JaxOrigin, RecordedCall
@@ -88,7 +88,7 @@ class JaxRecording(FrameworkRecording):
         unchanged_counts: For each argument row, the number of times a step recomputed the argument without changing
             it.
         updates: For an argument row, the effect of the last ``apply_updates`` call on the argument.
-        shares_along_gradient: For an argument row, the share of its elements that moved along the gradient in each
+        fractions_moved_uphill: For an argument row, the share of its elements that moved along the gradient in each
             step so far.
         unreached_rows: The differentiated rows that no adjoint reached. Their gradients are zero.
         final_leaves: The arrays that the program's last steps returned. Empty while the program may take more steps.
@@ -113,7 +113,7 @@ class JaxRecording(FrameworkRecording):
         self.differentiated_rows: RowList = []
         self.unchanged_counts: dict[int, int] = {}
         self.updates: dict[int, UpdateFact] = {}
-        self.shares_along_gradient: dict[int, FloatList] = {}
+        self.fractions_moved_uphill: dict[int, FloatList] = {}
         self.unreached_rows: RowSet = set()
         self.final_leaves: list = []
 
@@ -129,12 +129,12 @@ class JaxRecording(FrameworkRecording):
         """Return the sources only if `subject` is None. A name or a tree has a single explanation."""
         return super()._find_named_sources(subject) if subject is None else None
 
-    def map_rows_to_result_names(self) -> NamesByRow:
+    def map_unnamed_result_rows_to_names(self) -> NamesByRow:
         """Name the row of the result after the function."""
         name = getattr(self.recorded_call.function, "__name__", "")
         return {self.target_row: name} if self.target_row is not None and name.isidentifier() else {}
 
-    def collect_trained_sources(self) -> dict[str, RowNumber]:
+    def collect_sources_meant_to_be_trained(self) -> dict[str, RowNumber]:
         """Return the rows of the trained argument leaves, keyed by name.
 
         These are the differentiated leaves and the leaves that the program updates with a gradient.
@@ -184,9 +184,9 @@ class JaxRecording(FrameworkRecording):
             if not took_no_step and np.array_equal(earlier.value, leaf.value):
                 self.unchanged_counts[leaf.row] = previous.unchanged_counts.get(earlier.row, 0) + 1
             if earlier.row in gradients:
-                share = compute_share_along_gradient(earlier.value, leaf.value, gradients[earlier.row])
-                shares = previous.shares_along_gradient.get(earlier.row, [])
-                self.shares_along_gradient[leaf.row] = shares if share is None else [*shares, share]
+                share = compute_fraction_of_elements_moved_uphill(earlier.value, leaf.value, gradients[earlier.row])
+                shares = previous.fractions_moved_uphill.get(earlier.row, [])
+                self.fractions_moved_uphill[leaf.row] = shares if share is None else [*shares, share]
 
     def list_differentiated_leaves(self) -> list[JaxLeaf]:
         """Return the leaves of the differentiated arguments."""

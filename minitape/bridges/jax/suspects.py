@@ -52,19 +52,19 @@ def build_checked_run(recording: JaxRecording) -> CheckedRun:
             check_shares_that_cancel_to_rounding_error,
         ),
         find_source_rows=recording.list_rows,
-        find_operand_before_shape_change=find_operand_before_shape_change,
-        find_logits_row=find_logits_row,
+        find_operand_row_before_implicit_broadcast=find_operand_row_before_implicit_broadcast,
+        find_row_read_as_logits=find_row_read_as_logits,
     )
 
 
-def find_operand_before_shape_change(run: CheckedRun, row: RecordedRow, operand: int) -> int:
+def find_operand_row_before_implicit_broadcast(run: CheckedRun, row: RecordedRow, operand: int) -> int:
     """Return the row that the program passed to an operation, before jax.numpy adapted its shape."""
     while run.rows[operand].op in ("broadcast_in_dim", "reshape") and run.rows[operand].site == row.site:
         operand = run.rows[operand].inputs[0]
     return operand
 
 
-def find_logits_row(run: CheckedRun, row: RecordedRow) -> int | None:
+def find_row_read_as_logits(run: CheckedRun, row: RecordedRow) -> int | None:
     """Return the row of the logits that a jax.nn function receives, or None if the row is not its first operation."""
     input_row = row.inputs[0]
     name = LOGIT_FUNCTIONS[row.op]

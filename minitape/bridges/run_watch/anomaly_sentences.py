@@ -9,7 +9,7 @@ from ...explain.translated_sentences import fill
 from .accounts import Anomaly
 
 
-def describe_anomaly(anomaly: Anomaly, losses: Sequence[float]) -> str:
+def describe_first_nonfinite_value(anomaly: Anomaly, losses: Sequence[float]) -> str:
     """Return a sentence that describes the first non-finite value.
 
     Args:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ...common.translation import format_error, join_sentences
 from ...engine.types import JsonObject, NameList, NameSet, OptionalNumber, OptionalText, TextList
-from ...explain.explanation import Explanation, list_lines_of_problem
+from ...explain.explanation import Explanation, list_report_lines_of_problem
 from ...explain.fixes.answer_fixes import format_fix_sentence
 from ...explain.fixes.fault_site import Fix
 from ...explain.translated_sentences import fill
@@ -52,7 +52,7 @@ class ProblemGroup(NamedTuple):
     def __str__(self) -> str:
         """Return the problem as a paragraph."""
         lines = [self.heading] if self.heading else []
-        lines += list_lines_of_problem(self, self.file)
+        lines += list_report_lines_of_problem(self, self.file)
         if self.patch and self.is_patch_offered:
             lines.append("  " + format_fix_sentence(Fix(self.patch_line or self.line or 0, self.patch)))
         if self.trial:
@@ -155,7 +155,7 @@ class RunReport:
     is_cut_short: bool = False
 
     @property
-    def has_findings(self) -> bool:
+    def has_findings_or_unobserved_part(self) -> bool:
         """Whether a problem was found, or part of the run was not observed."""
         is_unseen = self.missed_all_gradients or self.is_cut_short
         return bool(self.raised or self.anomaly or self.problems or is_unseen or self.error)

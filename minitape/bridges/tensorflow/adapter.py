@@ -179,7 +179,7 @@ class TensorFlowAdapter(FrameworkAdapter):
             return state, state_change.call_stack[-1]
         if state_change is None or not row.extra.call_stack:
             return state, row.site
-        return state, checks.find_divergent_or_deeper_storing_site(row.extra.call_stack, state_change.call_stack)
+        return state, checks.find_divergence_site_or_deeper_storing_site(row.extra.call_stack, state_change.call_stack)
 
     def find_pause_site(self) -> Site | None:
         """Return the statement that last paused the tape's recording before the sweep, or None if none did."""
@@ -251,7 +251,7 @@ class TensorFlowAdapter(FrameworkAdapter):
         """Return whether any name in the program refers to a variable or to a container that holds it."""
         return any(
             self.to_handle_for_comparison(part) is obj
-            for _, value in self.list_names_and_values()
+            for _, value in self.list_program_names_and_values()
             if isinstance(value, (tf.Variable, list, tuple, dict))
             for part in tf.nest.flatten(value)
         )

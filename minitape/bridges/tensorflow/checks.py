@@ -14,7 +14,7 @@ from ...explain.operation_families import ZERO_OPS_BY_CAUSE
 from ...explain.reasons.check_order import FrameworkChecks, combine_checks, run_checks
 from ...explain.reasons.checks import (
     does_escape_reach_target,
-    find_divergent_or_deeper_storing_site,
+    find_divergence_site_or_deeper_storing_site,
     find_leaf_equal_to_source,
     find_leaf_replacing_source,
     find_non_float_source,
@@ -49,8 +49,8 @@ from .function_graphs import has_gradient_tape
 from .kept_tensors import ReturnedGradient, TapeReference
 from .numpy_calls import find_numpy_use_of_result, map_losses_to_prediction_names
 from .operation_log import (
+    find_given_variable_name,
     find_missing_gradient_cause,
-    find_variable_name,
     is_custom_gradient_op,
     is_dataset_op,
     to_handle_or_value,
@@ -95,7 +95,7 @@ def find_non_tensor_or_gradient_target(question: TensorFlowQuestion) -> Optional
     return Finding("computed_after_tape", site, detail="tape.gradient", variant="gradient")
 
 
-def find_left_out_or_non_float_source(question: TensorFlowQuestion) -> OptionalFinding:
+def find_source_left_out_by_keras_or_not_float(question: TensorFlowQuestion) -> OptionalFinding:
     """Find a source that Keras left out because it is not trainable, or a source that is not a float.
 
     Args:
@@ -114,11 +114,11 @@ def find_left_out_or_non_float_source(question: TensorFlowQuestion) -> OptionalF
         return call is not None and not names.isdisjoint(statement.bound_names)
 
     created_at = find_creating_or_first_line_that_fits(question, is_source_creation)
-    finding.site = created_at or find_recorded_or_first_use_site(question)
+    finding.site = created_at or find_first_use_site_preferring_recorded(question)
     return finding
 
 
-def find_recorded_or_first_use_site(question: TensorFlowQuestion) -> Site:
+def find_first_use_site_preferring_recorded(question: TensorFlowQuestion) -> Site:
     """Return the first line on the path to the target that used the source while the tape was recording.
 
     If no use was recorded, return the line of the first use, or NOWHERE if none exists.
@@ -126,11 +126,11 @@ def find_recorded_or_first_use_site(question: TensorFlowQuestion) -> Site:
     Args:
         question: The question about the source.
     """
-    first_use = find_recorded_or_first_use(question)
+    first_use = find_first_use_row_preferring_recorded(question)
     return NOWHERE if first_use is None else first_use.site
 
 
-def find_recorded_or_first_use(question: TensorFlowQuestion) -> RecordedRow | None:
+def find_first_use_row_preferring_recorded(question: TensorFlowQuestion) -> RecordedRow | None:
     """Return the first row that read the source while the tape was recording, or else the first row that read it."""
     uses = question.list_target_ancestors_reading_source()
     recorded_uses = (use for use in uses if question.adapter.find_tape_state_at_row(use.index)[0] == "records")
@@ -157,7 +157,9 @@ def find_creating_or_first_line_that_fits(
         if fits(statement):
             return statement.site
     matching_statements = [
-        statement for statement in list_statements(find_recorded_or_first_use_site(question)[0]) if fits(statement)
+        statement
+        for statement in list_statements(find_first_use_site_preferring_recorded(question)[0])
+        if fits(statement)
     ]
     if not matching_statements or (not creating_statements and len(matching_statements) > 1):
         return None
@@ -170,9 +172,9 @@ def find_freezing_or_use_site(question: TensorFlowQuestion) -> Site:
     Args:
         question: The question about the source.
     """
-    return find_creating_or_first_line_that_fits(question, _changes_trainable) or find_recorded_or_first_use_site(
-        question
-    )
+    return find_creating_or_first_line_that_fits(
+        question, _changes_trainable
+    ) or find_first_use_site_preferring_recorded(question)
 
 
 def _changes_trainable(statement: Statement) -> bool:
@@ -260,7 +262,7 @@ def find_unwatched_source(question: TensorFlowQuestion) -> OptionalFinding:
         rows,
         next((row for row in rows if row.kind != "operation"), None),
         question.list_target_ancestors_reading_source(),
-        find_recorded_or_first_use(question),
+        find_first_use_row_preferring_recorded(question),
         question.adapter.list_tapes_asked_to_watch(question.source),
     )
     late_finding = _find_late_watch(question, use)
@@ -291,7 +293,7 @@ def _find_late_watch(question: TensorFlowQuestion, use: SourceUse) -> OptionalFi
     first_use = use.uses[0].index if use.uses else late_row
     if question.adapter.find_tape_state_at_row(first_use)[0] == "before":
         return _find_cause_in_tape_state(question, first_use)
-    return build_row_finding(question, "watched_late", late_row, site=find_recorded_or_first_use_site(question))
+    return build_row_finding(question, "watched_late", late_row, site=find_first_use_site_preferring_recorded(question))
 
 
 def _find_frozen_variable(question: TensorFlowQuestion, use: SourceUse) -> OptionalFinding:
@@ -330,17 +332,19 @@ def _explain_unwatched_use(question: TensorFlowQuestion, use: SourceUse) -> Find
         return Finding("not_watched", adapter.find_block_site(), variant="other")
     if leaf is None:  # The source was computed from values that no tape watches.
         first_row = use.rows[0]
-        site = find_divergent_or_deeper_storing_site(first_row.call_stack, adapter.find_block_begin_call_stack())
+        site = find_divergence_site_or_deeper_storing_site(first_row.call_stack, adapter.find_block_begin_call_stack())
         return find_rebound_name(question) or build_row_finding(
             question, "not_watched", first_row.index, "made", site=site
         )
     if not use.is_variable:
-        site = _find_site_of_unwatched_use(question, use.first_recorded_use)
+        site = _find_use_site_or_block_line_leading_to_it(question, use.first_recorded_use)
         return build_row_finding(question, "not_watched", leaf.index, site=site)
     assert adapter.tape is not None
     if not adapter.tape._watch_accessed_variables:
         return build_row_finding(question, "not_accessed_watched", leaf.index, site=adapter.find_block_site())
-    return build_row_finding(question, "recording_paused", leaf.index, site=find_recorded_or_first_use_site(question))
+    return build_row_finding(
+        question, "recording_paused", leaf.index, site=find_first_use_site_preferring_recorded(question)
+    )
 
 
 def _did_question_tape_record_source_row(
@@ -363,21 +367,23 @@ def _did_question_tape_record_source_row(
     return row.kind == "operation" and question.adapter.find_tape_state_at_row(row.index)[0] == "records"
 
 
-def _find_site_of_unwatched_use(question: TensorFlowQuestion, first_recorded_use: RecordedRow | None) -> Site:
+def _find_use_site_or_block_line_leading_to_it(
+    question: TensorFlowQuestion, first_recorded_use: RecordedRow | None
+) -> Site:
     """Return the line that uses a tensor, or the line in the block that led to this use.
 
     Args:
         question: The question about the source.
         first_recorded_use: The first use that the tape recorded, or None.
     """
-    first_use = find_statement(find_recorded_or_first_use_site(question))
+    first_use = find_statement(find_first_use_site_preferring_recorded(question))
     block = find_statement(question.adapter.find_block_site())
     is_outside = first_use and block and block not in first_use.enclosing and "." not in question.name
     if not is_outside:
-        return find_recorded_or_first_use_site(question)
+        return find_first_use_site_preferring_recorded(question)
     block_stack = question.adapter.find_block_begin_call_stack()
     call_stack = () if first_recorded_use is None else first_recorded_use.extra.call_stack
-    return find_divergent_or_deeper_storing_site(call_stack, block_stack) if call_stack else block_stack[-1]
+    return find_divergence_site_or_deeper_storing_site(call_stack, block_stack) if call_stack else block_stack[-1]
 
 
 def _find_source_read_from_variable(question: TensorFlowQuestion) -> OptionalFinding:
@@ -662,7 +668,7 @@ def _find_variable_used_instead_of_copy(question: TensorFlowQuestion) -> Optiona
         question: The question about the source.
     """
     variable_handle, copy_site = question.adapter.log.copied_tensors.get(question.source, (None, NOWHERE))
-    leaves = question.list_leaves_besides_source()
+    leaves = question.list_target_leaves_besides_source()
     if variable_handle is None or not any(
         leaf.kind == "variable" and leaf.find_object() is variable_handle for leaf in leaves
     ):
@@ -728,11 +734,11 @@ def _find_namesake_replacing_source(question: TensorFlowQuestion) -> OptionalFin
     Args:
         question: The question about the source.
     """
-    handle, name = to_handle_or_value(question.source), find_variable_name(question.source) or ""
+    handle, name = to_handle_or_value(question.source), find_given_variable_name(question.source) or ""
     if question.source_rows:
         return None
     is_source_kept = question.adapter.is_named_or_in_layer(handle)
-    for row in question.list_leaves_besides_source():
+    for row in question.list_target_leaves_besides_source():
         is_same_shape = row.kind == "variable" and tuple(row.shape) == tuple(question.source.shape)
         if is_same_shape and (row.name or "").rpartition("/")[2] == name.rpartition("/")[2]:
             is_copy = "/" in name and row.name == name
@@ -840,7 +846,7 @@ def build_finding_of_independent_target(question: TensorFlowQuestion) -> Finding
 TENSORFLOW_CHECKS = FrameworkChecks(
     build_finding_of_independent_target=build_finding_of_independent_target,
     find_undifferentiable_target=find_non_tensor_or_gradient_target,
-    find_non_float_source=find_left_out_or_non_float_source,
+    find_non_float_source=find_source_left_out_by_keras_or_not_float,
     find_untracked_source=combine_checks(
         find_missing_backward_if_no_target,
         find_cause_in_compiled_step,
@@ -883,11 +889,11 @@ def build_named_question(
     if not isinstance(to_handle_or_value(source), tf.Tensor):
         raise TypeError(f"explain() takes a tensor or a variable as its source, but received {source!r}.")
     question = build_question(recording, target, source)
-    question.name = name or find_source_name(question)
+    question.name = name or get_source_name_or_placeholder(question)
     return question
 
 
-def find_source_name(question: TensorFlowQuestion) -> str:
+def get_source_name_or_placeholder(question: TensorFlowQuestion) -> str:
     """Return the program's name for the source without reading rows.
 
     Args:
@@ -895,7 +901,7 @@ def find_source_name(question: TensorFlowQuestion) -> str:
     """
     return (
         find_access_path(question, to_handle_or_value(question.source))
-        or find_variable_name(question.source)
+        or find_given_variable_name(question.source)
         or fill(UNNAMED_TENSOR)
     )
 

@@ -31,7 +31,7 @@ from ..recording import RecordedRow
 from .function_graphs import has_gradient_tape, is_replayable
 from .kept_tensors import FunctionCall, RowLimitReached, TensorFlowValue, build_placeholder_tensor
 from .operation_log import to_handle_or_value
-from .traced_values import list_keras_models_trained_by
+from .traced_values import list_keras_models_trained_via_closures
 from .watcher import TensorFlowWatcher
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def replay_call(
         return None
     args, kwargs, has_placeholders = arguments
     restore_state = save_state_and_build_restorer(
-        call.function.python_function, *list_keras_models_trained_by(call.function.python_function)
+        call.function.python_function, *list_keras_models_trained_via_closures(call.function.python_function)
     )
     arguments_by_name = inspect.signature(call.function.python_function).bind(*args, **kwargs).arguments
     inner_recording = type(recording)()
@@ -174,7 +174,7 @@ def _rebuild_arguments(call: FunctionCall) -> RebuiltArguments | None:
             value = value.tensor
         elif isinstance(value, OwnedIterator):
             dataset = value._dataset
-            if not _is_keras_only_dataset(dataset):
+            if not _has_only_keras_functions(dataset):
                 has_placeholders = True
                 dataset = tf.data.Dataset.from_tensors(
                     tf.nest.map_structure(build_placeholder_tensor, value.element_spec)
@@ -185,7 +185,7 @@ def _rebuild_arguments(call: FunctionCall) -> RebuiltArguments | None:
     return RebuiltArguments(args, kwargs, has_placeholders)
 
 
-def _is_keras_only_dataset(dataset: Any) -> bool:
+def _has_only_keras_functions(dataset: Any) -> bool:
     """Return whether a dataset runs only Keras functions. Other functions may have side effects."""
     pending = [dataset]
     functions = []
@@ -223,7 +223,7 @@ def replay_one_call_per_compiled_step(recording: TensorFlowRecording) -> list[St
         for call in log.function_calls
         if call.graph is None or has_gradient_tape(call.graph) or (not has_tapes and is_replayable(call.graph))
     )
-    last_calls = [_select_last_finite_or_last_call(recording, calls) for calls in calls_by_function.values()]
+    last_calls = [_select_call_with_finite_variables_or_last(recording, calls) for calls in calls_by_function.values()]
     for call in last_calls:
         if call not in log.replayed_calls:
             log.replayed_calls[call] = replay_call(recording, call)
@@ -233,7 +233,9 @@ def replay_one_call_per_compiled_step(recording: TensorFlowRecording) -> list[St
     ]
 
 
-def _select_last_finite_or_last_call(recording: TensorFlowRecording, calls: Sequence[FunctionCall]) -> FunctionCall:
+def _select_call_with_finite_variables_or_last(
+    recording: TensorFlowRecording, calls: Sequence[FunctionCall]
+) -> FunctionCall:
     """Return the last call before which all variables were finite, or else the last call."""
     for call in reversed(calls):
         states = [recording.rows[row].value for _, row in call.variable_states]
@@ -242,7 +244,7 @@ def _select_last_finite_or_last_call(recording: TensorFlowRecording, calls: Sequ
     return calls[-1]
 
 
-def replay_last_step_with_gradient(
+def find_replayed_step_recording_and_source(
     recording: TensorFlowRecording, source: Any
 ) -> tuple[TensorFlowRecording, Any] | None:
     """Repeat the compiled steps, and find the last step that computed a gradient for a source.

@@ -16,7 +16,7 @@ from ..framework_adapter import list_named_program_objects
 from ..model_page import store_under_unused_name
 from ..recording import SourcesByName
 from .function_calls import iter_targets_with_recordings, list_recording_and_reruns
-from .operation_log import find_handle_id, find_variable_name
+from .operation_log import find_given_variable_name, find_handle_id
 
 if TYPE_CHECKING:
     from .recording import TensorFlowRecording
@@ -78,7 +78,7 @@ def iter_variables_with_paths(
     # Lists are not marked as visited, because a new list may have the same identity as an earlier list.
     if not isinstance(container, (list, tuple)):
         visited_ids.add(id(container))
-    if is_model_variable(container):
+    if is_variable_not_internal_to_layer(container):
         yield path, container
         return
     for suffix, part in _list_suffixes_and_parts(container):
@@ -102,7 +102,7 @@ def _list_suffixes_and_parts(container: Any) -> list[tuple[str, Any]]:
     parts = [
         (f".{name.lstrip('_')}", part)
         for name, part in attributes
-        if name != "optimizer" and (not name.startswith("_") or is_model_variable(part))
+        if name != "optimizer" and (not name.startswith("_") or is_variable_not_internal_to_layer(part))
     ]
     if isinstance(container, tf.keras.layers.Layer):
         parts.append((".layers", list(getattr(container, "layers", ()))))
@@ -111,10 +111,10 @@ def _list_suffixes_and_parts(container: Any) -> list[tuple[str, Any]]:
     return parts
 
 
-def is_model_variable(value: Any) -> bool:
+def is_variable_not_internal_to_layer(value: Any) -> bool:
     """Return whether a value is a variable, unless it is internal to a layer, such as a moving average.
 
-    >>> is_model_variable(tf.Variable(1)), is_model_variable(1.0)
+    >>> is_variable_not_internal_to_layer(tf.Variable(1)), is_variable_not_internal_to_layer(1.0)
     (True, False)
     """
     if not isinstance(value, (tf.Variable, tf.keras.Variable)):
@@ -127,7 +127,7 @@ def is_float_variable(variable: Any) -> bool:
     return bool(tf.as_dtype(variable.dtype).is_floating)
 
 
-def collect_trained_sources(recording: TensorFlowRecording) -> SourcesByName:
+def collect_sources_meant_to_be_trained(recording: TensorFlowRecording) -> SourcesByName:
     """Return the trainable variables that the block read or changed, keyed by name.
 
     Sources with a gradient of None are included, even if they are tensors.
@@ -139,7 +139,7 @@ def collect_trained_sources(recording: TensorFlowRecording) -> SourcesByName:
     read_variables = {
         key: candidate
         for key, candidate in log.tensor_rows.variables_by_handle.items()
-        if is_model_variable(candidate)
+        if is_variable_not_internal_to_layer(candidate)
         and log.tensor_rows.list_rows(candidate)
         and (
             key in requested_handle_ids
@@ -170,7 +170,7 @@ def collect_trained_sources(recording: TensorFlowRecording) -> SourcesByName:
                 sources[path] = variable
     for key, variable in read_variables.items():
         if key not in named_handle_ids and variable.trainable:
-            store_under_unused_name(sources, find_variable_name(variable) or "variable", variable)
+            store_under_unused_name(sources, find_given_variable_name(variable) or "variable", variable)
     names = {id(value): name for name, value in list_named_program_objects()}
     return sources | {
         names.get(key, fill(UNNAMED_TENSOR)): source

@@ -43,7 +43,7 @@ SHAPE_OPS = {"Shape", "ShapeN", "Rank", "Size", "BroadcastGradientArgs", "VarIsI
 _match_default_name = re.compile(r"(.*/)?[Vv]ariable(_\d+)?(:0)?").fullmatch
 
 
-def find_variable_name(variable: Any) -> str | None:
+def find_given_variable_name(variable: Any) -> str | None:
     """Return the name that the program gave a variable, or None if the variable has TensorFlow's default name.
 
     Args:

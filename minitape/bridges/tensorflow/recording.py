@@ -67,11 +67,11 @@ class TensorFlowRecording(FrameworkRecording):
 
         return filter_sweeps_by_source(sweeps, source) or (sweeps if getattr(source, "trainable", True) else [])
 
-    def collect_trained_sources(self) -> SourcesByName:
+    def collect_sources_meant_to_be_trained(self) -> SourcesByName:
         """Return the trainable variables that the block read or changed, keyed by name."""
-        from .model_variables import collect_trained_sources
+        from .model_variables import collect_sources_meant_to_be_trained
 
-        return collect_trained_sources(self)
+        return collect_sources_meant_to_be_trained(self)
 
     def find_model_sources(self, model: Any) -> SourcesByName | None:
         """Return the trainable variables of a layer, model or module, keyed by path, or None for any other object."""
@@ -91,9 +91,9 @@ class TensorFlowRecording(FrameworkRecording):
         The step is repeated to record it. Returns a (recording, source) pair, or None if no step computed the
         gradient.
         """
-        from .function_calls import replay_last_step_with_gradient
+        from .function_calls import find_replayed_step_recording_and_source
 
-        return replay_last_step_with_gradient(self, source)
+        return find_replayed_step_recording_and_source(self, source)
 
     def list_rows(self, source: Any) -> RowList:
         """Return all rows that stood for a tensor or a variable, in order."""
@@ -129,7 +129,9 @@ class TensorFlowRecording(FrameworkRecording):
 
         requested = collect_requested_handle_ids(self)
         return {
-            name for name, source in self.collect_trained_sources().items() if find_handle_id(source) not in requested
+            name
+            for name, source in self.collect_sources_meant_to_be_trained().items()
+            if find_handle_id(source) not in requested
         }
 
     def iter_run_problems(self) -> Iterator[OptionalExplanation]:

@@ -39,8 +39,8 @@ from .operation_log import (
     RunningLine,
     changes_variable,
     find_break_cause,
+    find_given_variable_name,
     find_handle_id,
-    find_variable_name,
     is_dataset_op,
     is_watched_by_open_tape,
     to_display_name,
@@ -327,7 +327,7 @@ class TensorFlowLog:
                 dtype = tf.as_dtype(handle_data.shape_and_type[0].dtype)
                 self.original_values[id(handle)] = handle, gen_resource_variable_ops.read_variable_op(handle, dtype)
 
-    def check_loss_input_and_record_if_wrong(self, target: Any, output: Any) -> None:
+    def record_loss_site_if_input_is_wrong(self, target: Any, output: Any) -> None:
         """Record the line of a Keras loss that expects probabilities but receives something else.
 
         Args:
@@ -413,7 +413,7 @@ class TensorFlowLog:
             self.copied_tensors[assigned_value] = handle, site
             if self.tensor_rows.returned_gradients.get(assigned_value) is not None:
                 self.handles_with_stored_gradients.add(id(handle))
-        name = None if variable is None else find_variable_name(variable)
+        name = None if variable is None else find_given_variable_name(variable)
         event: JsonObject = {"kind": "assign", "name": name or "variable", "line": site[1]}
         if previous_state_row is not None:
             event["from"] = previous_state_row

@@ -11,7 +11,7 @@ from tensorflow.python.ops import gen_resource_variable_ops
 from ...recording.sites import find_innermost_site
 from ..kept_values import IdentityMap, MemoryBudget
 from .kept_tensors import ReturnedGradient, TapeHistory, TensorFlowExtra, TensorFlowValue, pause_recording
-from .operation_log import RunningLine, find_variable_name, is_watched_by_open_tape, to_handle_or_value
+from .operation_log import RunningLine, find_given_variable_name, is_watched_by_open_tape, to_handle_or_value
 
 if TYPE_CHECKING:
     from ...engine.types import RowByRow, RowList
@@ -107,7 +107,7 @@ class TensorRows:
         is_watched = is_watched_by_open_tape(handle)
         row = self.recording.add_leaf(
             None if value is None else self.keep_value(value),
-            name=None if variable is None else find_variable_name(variable),
+            name=None if variable is None else find_given_variable_name(variable),
             kind="variable",
             version=len(self.list_rows(handle)),
             site=self.running_line.find_site(),

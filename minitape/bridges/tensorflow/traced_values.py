@@ -82,7 +82,9 @@ def compare_values_with_trace_after_call(function: Any) -> None:
             counted = (
                 key
                 for key, old in state.values_before.items()
-                if type(old) in (int, float) and old != values.get(key, old) and find_increment_of_used_number(*key)
+                if type(old) in (int, float)
+                and old != values.get(key, old)
+                and find_statement_incrementing_used_number(*key)
             )
             state.counted_key = next(counted, None)
         state.values_before = None
@@ -107,9 +109,9 @@ def explain_stale_trace(function: Any) -> OptionalExplanation:
     if state is None:
         return None
     if state.counted_key is not None and state.call_count > 1:
-        site = find_increment_of_used_number(*state.counted_key).site
+        site = find_statement_incrementing_used_number(*state.counted_key).site
         return explain_cause("tensorflow", "stale_value", site, "counted", {"name": state.counted_key[1]})
-    for model in list_keras_models_trained_by(function.python_function):
+    for model in list_keras_models_trained_via_closures(function.python_function):
         name = find_name_in_program(model) or model.name
         flags = state.values.get((function.python_function, name + VARIABLES_NAME), {})
         sites = list_binding_sites(state.first_site[0], ".trainable")
@@ -128,7 +130,7 @@ def explain_stale_trace(function: Any) -> OptionalExplanation:
     return explain_cause("tensorflow", "stale_value", site, "trainable", fields)
 
 
-def find_increment_of_used_number(function: Any, name: str) -> Any:
+def find_statement_incrementing_used_number(function: Any, name: str) -> Any:
     """Return the statement that increments a number with which the function also computes, or None.
 
     A function that only counts its traces, or puts the number into a text, does not depend on it.
@@ -148,7 +150,9 @@ def find_increment_of_used_number(function: Any, name: str) -> Any:
 def _read_outside_python_values(function: Any) -> OutsideData:
     """Return the values that a function and its callees read from outside, such as numbers, arrays and optimizers."""
     values = OutsideData()
-    models = {find_name_in_program(model) or model.name: model for model in list_keras_models_trained_by(function)}
+    models = {
+        find_name_in_program(model) or model.name: model for model in list_keras_models_trained_via_closures(function)
+    }
     owner: Any = getattr(inspect.unwrap(function), "__self__", None)
     if hasattr(owner, "weakrefself_target__"):  # TensorFlow binds a method to this object.
         owner = owner.weakrefself_target__()
@@ -168,7 +172,7 @@ def _read_outside_python_values(function: Any) -> OutsideData:
     return values
 
 
-def list_keras_models_trained_by(function: Any, depth: int = 4) -> list[tf.keras.Model]:
+def list_keras_models_trained_via_closures(function: Any, depth: int = 4) -> list[tf.keras.Model]:
     """Return the Keras models whose training steps a function runs, according to its closures.
 
     Args:
@@ -182,7 +186,12 @@ def list_keras_models_trained_by(function: Any, depth: int = 4) -> list[tf.keras
     if not depth:
         return []
     values = inspect.getclosurevars(function).nonlocals.values() if inspect.isfunction(function) else ()
-    return [model for value in values if callable(value) for model in list_keras_models_trained_by(value, depth - 1)]
+    return [
+        model
+        for value in values
+        if callable(value)
+        for model in list_keras_models_trained_via_closures(value, depth - 1)
+    ]
 
 
 def find_name_in_program(wanted_object: Any) -> str:

@@ -259,7 +259,7 @@ class TensorFlowWatcher(Watcher):
         self, original: Any, target: Any, output: Any, from_logits: bool = False, **options: Any
     ) -> Any:
         if not from_logits:
-            self.writer.run_safely(self.log.check_loss_input_and_record_if_wrong, target, output)
+            self.writer.run_safely(self.log.record_loss_site_if_input_is_wrong, target, output)
         return original(target, output, from_logits=from_logits, **options)
 
     def _mark_loss_as_scaled_and_scale_it(self, original: Any, optimizer: Any, loss: Any) -> Any:

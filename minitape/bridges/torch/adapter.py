@@ -68,7 +68,7 @@ class TorchAdapter(FrameworkAdapter):
         self.sweeps = recording.sweeps
         self.log = recording.log
 
-    def list_names_and_values(self) -> NamesAndValues:
+    def list_program_names_and_values(self) -> NamesAndValues:
         """Return a (name, object) pair for each variable of the program that called ``explain``.
 
         Names that are not valid identifiers are omitted.

@@ -128,7 +128,7 @@ class TorchGraph:
 
     def find_nearest_ancestor_rows(self, tensors: Iterable[Tensor]) -> RowList:
         """Return the nearest rows that the tensors depend on in autograd's graph."""
-        nodes = [find_autograd_node(tensor) for tensor in tensors]
+        nodes = [find_grad_fn(tensor) for tensor in tensors]
         nearest_rows = [
             row
             for _, edge_rows in self._iter_nodes_with_edges_to_rows([node for node in nodes if node is not None])
@@ -298,7 +298,7 @@ class TorchGraph:
         self._partial_sums = {}
 
 
-def find_autograd_node(tensor: Tensor) -> Any:
+def find_grad_fn(tensor: Tensor) -> Any:
     """Return the autograd node that computed a tensor, or None if the tensor is a leaf or PyTorch raises an error."""
     try:
         return tensor.grad_fn

@@ -265,7 +265,7 @@ def list_breaks_at_rebuilt_tensor(question: TorchQuestion, escape_finding: Findi
     start = find_statement(escape_finding.site)
     if escape_finding.cause == "branch":
         return []
-    for row in question.list_leaves_besides_source():
+    for row in question.list_target_leaves_besides_source():
         statement = find_statement(row.site)
         call = None if statement is start else statement.find_call("tensor", "from_numpy", "FloatTensor")
         if call is not None and statement in collect_statements_using_value(start, [row.site[0]]):
@@ -498,7 +498,7 @@ def find_copy_or_keep_finding(question: TorchQuestion, finding: Finding, row: Re
     return copy_finding if is_integer or passes_leaf else finding
 
 
-def can_locate_target(question: TorchQuestion) -> bool:
+def is_target_computation_known(question: TorchQuestion) -> bool:
     """Return whether the target was computed by recorded rows, or its creation is visible in the program's text.
 
     Args:
@@ -513,7 +513,7 @@ TORCH_CHECKS = FrameworkChecks(
     find_untracked_source=combine_checks(find_source_without_requires_grad, find_missing_backward_if_no_target),
     specialize_break=specialize_break_finding,
     find_cause_behind_break=find_copy_or_keep_finding,
-    can_locate_target=can_locate_target,
+    is_target_computation_known=is_target_computation_known,
     does_escape_reach_target_or_branch=does_escape_reach_target_or_branch,
     build_escape_finding=build_finding_of_earlier_break_or_escapes,
     reports_every_escape=True,

@@ -128,7 +128,7 @@ class CopyWindow:
         Args:
             recording: The recording of the pass.
         """
-        names = {id(source): name for name, source in recording.collect_trained_sources().items()}
+        names = {id(source): name for name, source in recording.collect_sources_meant_to_be_trained().items()}
         names |= self.watch.leaf_search.names  # If the recording lacks the model's forward pass, its names are worse.
         norms = self.watch.norms_by_pass.get(self.low, {})
         return {names.get(key) or self.watch.find_name(key): norm for key, norm in norms.items()}

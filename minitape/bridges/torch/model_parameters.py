@@ -103,7 +103,7 @@ def _iter_parameters_with_paths(value: Any, path: str, depth: int = 0) -> Iterat
         yield from _iter_parameters_with_paths(part, path + part_path, depth + 1)
 
 
-def _list_parameters_or_all_leaves(recording: TorchRecording, only_parameters: bool) -> list[Any]:
+def _list_parameters_else_all_tracked_leaves(recording: TorchRecording, only_parameters: bool) -> list[Any]:
     """Return the leaves that are parameters or that an optimizer holds, or all leaves if there are none of these.
 
     Args:
@@ -122,7 +122,7 @@ def _list_parameters_or_all_leaves(recording: TorchRecording, only_parameters: b
     return parameters if parameters or only_parameters else [tensor for _, tensor in leaves]
 
 
-def collect_trained_sources(recording: TorchRecording) -> SourcesByName:
+def collect_sources_meant_to_be_trained(recording: TorchRecording) -> SourcesByName:
     """Return the parameters that the block trained, keyed by name.
 
     These are the parameters of called modules and of optimizers that took a step. If none exist, return the other
@@ -135,7 +135,7 @@ def collect_trained_sources(recording: TorchRecording) -> SourcesByName:
         for root in log.history.list_called_root_modules()
         for named_parameter in collect_parameters_by_path_in_program(root).items()
     ]
-    for tensor in _list_parameters_or_all_leaves(recording, only_parameters=bool(named_tensors)):
+    for tensor in _list_parameters_else_all_tracked_leaves(recording, only_parameters=bool(named_tensors)):
         # Skip a tensor that was replaced in its module, because the explanation of its replacement covers the tensor.
         if tensor is not None and log.history.find_removal_site(tensor) is NOWHERE:
             named_tensors.append((find_access_path_in_program(tensor) or log.history.find_tensor_name(tensor), tensor))

@@ -24,7 +24,7 @@ from ..nonfinite_values import explain_origin_of_nonfinite_values
 from ..program import FrameworkBlock, RunnableProgram, execute_as_main_and_pass_error
 from ..run_watch.accounts import Anomaly
 from ..run_watch.anomaly_sentences import (
-    describe_anomaly,
+    describe_first_nonfinite_value,
     describe_second_run_and_compare_losses,
     find_first_pass_with_different_loss,
 )
@@ -209,7 +209,9 @@ class WatchedProgram:
                 self._optimizer_lines = optimizer_lines
                 record_first_suspicion_of_each_source(run, accounts)
                 return
-            self._keys_by_name = {name: id(source) for name, source in latest.collect_trained_sources().items()}
+            self._keys_by_name = {
+                name: id(source) for name, source in latest.collect_sources_meant_to_be_trained().items()
+            }
             page = self._recording.explain()
             self._optimizer_lines = 0 if page.problems or not self._recording.first else optimizer_lines
         except Exception as error:  # An error in an explanation must not end the training run.
@@ -423,7 +425,9 @@ class WatchedProgram:
         report.problems += [group for group in groups if group.kind == "nonfinite"]
         is_well = not (report.problems or report.anomaly or report.error)
         if not accounts.passes and self.watch.accounts.gradient_calls and not report.error:
-            report.summary = _summarize_gradient_calls(report.page, self.watch.accounts.gradient_calls, is_well)
+            report.summary = _format_page_and_gradient_call_count(
+                report.page, self.watch.accounts.gradient_calls, is_well
+            )
         else:
             report.summary = summarize_run(accounts, find_name, accused, is_well)
 
@@ -511,7 +515,7 @@ class WatchedProgram:
             report: The report to extend.
             anomaly: The first non-finite value.
         """
-        report.anomaly = describe_anomaly(anomaly, self.watch.accounts.losses)
+        report.anomaly = describe_first_nonfinite_value(anomaly, self.watch.accounts.losses)
         answer = self.anomaly_answer
         if answer is None and not self._anomaly_was_recorded and not self.obstacle:
             answer = self._ask_copy_about_anomaly(anomaly)
@@ -533,7 +537,7 @@ def _describe_effect(effect: str) -> str:
     )
 
 
-def _summarize_gradient_calls(page: ModelPage, call_count: int, is_problem_free: bool) -> str:
+def _format_page_and_gradient_call_count(page: ModelPage, call_count: int, is_problem_free: bool) -> str:
     seen = fill("{n} calls to torch.autograd.grad; how their results were used was not recorded", n=call_count)
     observed = fill("Observed: {what}.", what=seen)
     return f"{page}\n{observed}" if is_problem_free and page and not page.problems else observed

@@ -62,7 +62,7 @@ def _explain_failed_pass_by_checks(recording: TorchRecording, _: TensorNames) ->
     Args:
         recording: The recording of the step.
     """
-    for tensor in recording.collect_trained_sources().values():
+    for tensor in recording.collect_sources_meant_to_be_trained().values():
         explanation = explain_gradient(recording, recording.find_last_target_row(), tensor)
         if explanation.kind == "error" and explanation.cause not in ("no_backward", "grad_cleared", "grad_returned"):
             return explanation
@@ -189,7 +189,7 @@ def _explain_untracked_tensor(recording: TorchRecording, names: TensorNames) -> 
         return explain_cause(
             "torch", "requires_grad", source.site, variant, {"x": names.find_name_or_operation_of_row(source)}
         )
-    for tensor in recording.collect_trained_sources().values():
+    for tensor in recording.collect_sources_meant_to_be_trained().values():
         if recording.list_rows(tensor):
             explanation = explain_gradient(recording, recording.find_last_target_row(), tensor)
             if explanation.line is not None and not explanation.connected:

@@ -61,12 +61,12 @@ class TorchRecording(FrameworkRecording):
 
         return explain_gradient(self, target, source)
 
-    def collect_trained_sources(self) -> SourcesByName:
+    def collect_sources_meant_to_be_trained(self) -> SourcesByName:
         """Return the parameters that the block trained, keyed by their names in the program."""
-        from .model_parameters import collect_trained_sources
+        from .model_parameters import collect_sources_meant_to_be_trained
 
         with share_searches_between_questions():
-            return collect_trained_sources(self)
+            return collect_sources_meant_to_be_trained(self)
 
     def find_model_sources(self, model: Any) -> SourcesByName | None:
         """Return the parameters of a module, keyed by name, or None if the object is not a module.

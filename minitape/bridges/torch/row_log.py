@@ -15,7 +15,7 @@ from ...common.shared_results import get_or_build_shared_result
 from ...recording.sites import NOWHERE, CallStack, Site, find_user_call_stack, find_user_site
 from ..kept_values import IdentityMap
 from ..recording import ROW_LIMIT, RecordedRow
-from .autograd_graph import TorchGraph, find_autograd_node, strip_node_name
+from .autograd_graph import TorchGraph, find_grad_fn, strip_node_name
 from .distributed_tensors import map_sharded_ids_to_gathered_parameters
 from .kept_tensors import KeptTensors, OptionalTensor, Tensors, count_in_place_changes, get_storage_id
 from .ledger.run_watch import TorchRunWatch
@@ -165,9 +165,7 @@ class TorchLog:
         row = self.find_current_row(tensor)
         if row is not None:
             return row
-        return (
-            self._add_leaf(tensor) if find_autograd_node(tensor) is None else self._add_row_of_unrecorded_result(tensor)
-        )
+        return self._add_leaf(tensor) if find_grad_fn(tensor) is None else self._add_row_of_unrecorded_result(tensor)
 
     def list_rows(self, tensor: Tensor) -> RowList:
         """Return all rows that stood for a tensor, or for the parameter that FSDP2 gathered from it, in order."""
@@ -267,7 +265,7 @@ class TorchLog:
         That leaf is either the tensor itself, or the leaf whose ``.data`` or ``detach()`` returned the tensor.
         """
         leaf = self._leaves_by_storage.get(get_storage_id(tensor), lambda: None)()
-        if leaf is None or not leaf.requires_grad or find_autograd_node(leaf) is not None:
+        if leaf is None or not leaf.requires_grad or find_grad_fn(leaf) is not None:
             return None
         return leaf if get_storage_id(leaf) == get_storage_id(tensor) else None
 
@@ -367,7 +365,7 @@ class TorchLog:
         name = op.strip("_") or op
         label = LABELS.get(name, name)
         rows = []
-        nodes = [find_autograd_node(tensor) for tensor in outputs]
+        nodes = [find_grad_fn(tensor) for tensor in outputs]
         for number, (tensor, node) in enumerate(zip(outputs, nodes, strict=True)):
             # PyTorch reports that a view created under no_grad requires gradients, although the view has no history.
             is_tracked = tensor.requires_grad and (torch.is_grad_enabled() or not tensor._is_view())
@@ -419,7 +417,7 @@ class TorchLog:
         """
         self.recording.record_escape(self.find_or_add_row(tensor), method, find_user_site())
 
-    def record_assignment_events(self, leaves: Iterable[Tensor]) -> None:
+    def record_that_leaves_got_new_values(self, leaves: Iterable[Tensor]) -> None:
         """Record that leaves received new values from an optimizer or an in-place change."""
         line = find_user_site()[1]
         for leaf in leaves:

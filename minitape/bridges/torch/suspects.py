@@ -158,7 +158,7 @@ def locate_finding(recording: TorchRecording, finding: RunFinding) -> RunFinding
     parameter = next(tensors, None)
     site, variant = (NOWHERE, "") if parameter is None else _find_optimizer_omission_and_variant(recording, parameter)
     if site is NOWHERE and variant != "model":
-        return finding._replace(site=find_optimizer_creation_site(finding.site))
+        return finding._replace(site=find_optimizer_creation_or_step_site(finding.site))
     return finding._replace(site=site, variant=variant)
 
 
@@ -174,10 +174,10 @@ def find_learning_rate_or_schedule_site(step_site: Site, watched_schedule_sites:
         creates_schedule = statement.site not in watched_schedule_sites and statement.find_call(*schedules)
         if creates_schedule or "['lr']" in "".join(statement.bound_names):
             return statement.site
-    return find_optimizer_creation_site(step_site)
+    return find_optimizer_creation_or_step_site(step_site)
 
 
-def find_optimizer_creation_site(step_site: Site) -> Site:
+def find_optimizer_creation_or_step_site(step_site: Site) -> Site:
     """Return the line that created a step's optimizer, if it is visible in the program's text.
 
     Args:

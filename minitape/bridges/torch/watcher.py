@@ -414,7 +414,7 @@ class TorchWatcher(Watcher):
             self.log.record_origin_of_leaf_values(
                 leaf, [input_tensor for input_tensor in inputs if input_tensor is not tensor], cause
             )
-            self.log.record_assignment_events([leaf])
+            self.log.record_that_leaves_got_new_values([leaf])
         return leaf is tensor
 
     def _run_and_record_custom_function(self, original: Callable, cls: Any, /, *args: Any, **kwargs: Any) -> Any:
@@ -524,7 +524,7 @@ class TorchWatcher(Watcher):
         self._call_mode.resume_mode()
         self.quiet_depth -= 1
         used_parameters = filter(self.log.list_rows, list_optimized_parameters(optimizer))
-        self._run_safely(self.log.record_assignment_events, used_parameters)
+        self._run_safely(self.log.record_that_leaves_got_new_values, used_parameters)
 
 
 def list_tensors_in_arguments(arguments: Iterable[Any]) -> Tensors:

@@ -201,7 +201,9 @@ class GradientTape(RecordingTape):
             # If the None later causes an error, a note on the error can explain the None.
             state.memory.last_none_tape = ref(self)
             if self._warns_of_none and request.method == "gradient":
-                hooks.warn_about_none(self, request.targets, [*compress(request.sources, request.is_none)])
+                hooks.warn_once_per_reason_for_none(
+                    self, request.targets, [*compress(request.sources, request.is_none)]
+                )
         if self._is_persistent:
             if len(self.requests) < MAX_REQUESTS:
                 self.requests = append_to_list_or_tuple(self.requests, request)

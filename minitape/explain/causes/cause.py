@@ -76,7 +76,7 @@ class Cause:
     Attributes:
         name: The name that an explanation shows.
         kind: The group of the cause, one of the keys of `KINDS`.
-        sentences: The sentences, in the format that `parse_sentences` reads.
+        sentences: The sentences, in the format that `parse_sentences_by_framework_and_variant` reads.
         edits: The edits that may fix the line to blame, in the order in which they are tried.
         plans: The fixes that read the whole program. Plans are tried after the edits.
         name_in_bridges: The bridges' name for the same cause, if it differs. The cause with that name then provides the
@@ -98,7 +98,7 @@ class Cause:
     @cached_property
     def text_by_variant(self) -> Texts:
         """The sentences by framework and variant."""
-        return parse_sentences(self.sentences)
+        return parse_sentences_by_framework_and_variant(self.sentences)
 
     @property
     def frameworks(self) -> Names:
@@ -119,7 +119,7 @@ class Cause:
         return self.text_by_variant.get((framework, variant)) or self.text_by_variant[framework, ""]
 
 
-def parse_sentences(sentences: str) -> Texts:
+def parse_sentences_by_framework_and_variant(sentences: str) -> Texts:
     r"""Parse the sentences of a cause.
 
     Args:
@@ -132,7 +132,8 @@ def parse_sentences(sentences: str) -> Texts:
     Returns:
         The sentences by framework and variant.
 
-    >>> texts = parse_sentences("[tape, jax]\nIt was\nlate.\nFix in tape: Begin earlier.\nFix in jax: Leave it.")
+    >>> sentences = "[tape, jax]\nIt was\nlate.\nFix in tape: Begin earlier.\nFix in jax: Leave it."
+    >>> texts = parse_sentences_by_framework_and_variant(sentences)
     >>> texts["tape", ""]
     CauseText(message='It was late.', fix='Begin earlier.', functions='')
     >>> texts["jax", ""].fix

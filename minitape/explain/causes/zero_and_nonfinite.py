@@ -227,10 +227,10 @@ CAUSES = (
         gradient has to flow through here.
         """,
         edits=(
-            number.restrict_edit_to_zero_source_minimum(
+            number.restrict_edit_to_input_with_minimum_zero(
                 edit.build_operand_edit("{x} + 1e-06", "log", "log2", "log10", "rsqrt", "reciprocal")
             ),
-            number.restrict_edit_to_zero_source_minimum(edit.build_operand_edit("{x} + 1e-06", "div"), -1),
+            number.restrict_edit_to_input_with_minimum_zero(edit.build_operand_edit("{x} + 1e-06", "div"), -1),
         ),
     ),
     Cause(
@@ -254,7 +254,7 @@ CAUSES = (
         """,
         edits=(
             number.restrict_edit_to_nonzero_result(edit.build_operand_edit("{x} + 1e-12", "sqrt")),
-            number.restrict_edit_to_zero_source_minimum(edit.build_operand_edit("{x} + 1e-06", "pow")),
+            number.restrict_edit_to_input_with_minimum_zero(edit.build_operand_edit("{x} + 1e-06", "pow")),
         ),
     ),
     Cause(

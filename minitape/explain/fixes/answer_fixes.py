@@ -48,7 +48,7 @@ def add_fixes_to_explanation(question: Question, finding: Finding, explanation: 
         _find_fix_and_add_advice(question, part, part_explanation)
         for part, part_explanation in zip((finding, *finding.more), explanations, strict=False)
     ]
-    is_enough = (is_one_site or is_one_block) and not _did_value_leave_or_get_stored_outside_block(question, finding)
+    is_enough = (is_one_site or is_one_block) and not _did_value_escape_or_get_stored_outside_block(question, finding)
     for part, fix in zip(explanations, fixes, strict=False):
         if fix is None or not (is_enough if part is explanation else explanation.cause == "connected"):
             continue
@@ -76,7 +76,7 @@ def format_fix_sentence(fix: Fix) -> str:
     return fill("{lines} should be `{code}`.", lines=line.capitalize(), code=code)
 
 
-def _did_value_leave_or_get_stored_outside_block(question: Question, finding: Finding) -> bool:
+def _did_value_escape_or_get_stored_outside_block(question: Question, finding: Finding) -> bool:
     """Return whether a value left TensorFlow or was stored outside the block, where editing one line is not enough."""
     if question.adapter.dialect is not TAPE or finding.cause not in ("left_through_numpy", "state"):
         return False

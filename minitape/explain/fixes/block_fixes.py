@@ -6,7 +6,7 @@ from typing import Any
 from ...common.syntax import list_nodes
 from ..reasons.program_text import collect_names_and_attributes, find_statement, unparse
 from ..translated_sentences import fill
-from .edits import list_source_names
+from .edits import list_names_of_source
 from .fault_site import FaultSite, Fix, Plan
 
 
@@ -49,7 +49,7 @@ def add_watch_call_at_top_of_block(fault: FaultSite) -> Fix | None:
     tapes = (item.optional_vars for item in node.items if "GradientTape" in unparse(item))
     tape = next((unparse(name) for name in tapes if name is not None), "")
     names_in_block = {unparse(part) for part in list_nodes(node, ast.expr)}
-    name = next((name for name in list_source_names(fault) if name in names_in_block), "")
+    name = next((name for name in list_names_of_source(fault) if name in names_in_block), "")
     if not tape or not name or node.body[0].lineno == block.line:
         return None
     is_bound_inside = any(

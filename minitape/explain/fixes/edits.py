@@ -41,7 +41,7 @@ def build_call_unwrapping_edit(*names: str) -> Edit:
         is_named_attribute = isinstance(node, ast.Attribute) and node.attr in names
         if not is_named_attribute and not is_call_of(node, *names):
             return None
-        if _is_operation_repeated(fault) or any(
+        if _is_operation_repeated_on_same_inputs(fault) or any(
             is_call_of(n, *TENSOR_BUILDERS) and n is not node for n in fault.statement.calls
         ):
             # Either the line blocks a different use on purpose, or it builds a new tensor from the value.
@@ -79,7 +79,7 @@ def build_edit_that_cuts_only_difference(*names: str) -> Edit:
     return edit_node
 
 
-def _is_operation_repeated(fault: FaultSite) -> bool:
+def _is_operation_repeated_on_same_inputs(fault: FaultSite) -> bool:
     """Return whether the line computes the recorded operation more than once from the same inputs."""
     row = fault.row
     if row is None:
@@ -169,7 +169,7 @@ def build_operand_edit(operand_template: str, *names: str) -> Edit:
     return edit_node
 
 
-def list_source_names(fault: FaultSite) -> NameList:
+def list_names_of_source(fault: FaultSite) -> NameList:
     """Return the names through which the program accesses the source.
 
     Names that hold a different object in the asking frame are omitted.
@@ -180,7 +180,7 @@ def list_source_names(fault: FaultSite) -> NameList:
     question = fault.question
     return [
         name
-        for name in dict.fromkeys((fault.source_path, question.name))
+        for name in dict.fromkeys((fault.source_path_or_name, question.name))
         if name
         and question.adapter.to_handle_for_comparison(fault.names.get(name, question.source))
         is question.adapter.to_handle_for_comparison(question.source)

@@ -79,10 +79,10 @@ class FaultSite:
     @cached_property
     def names(self) -> Attributes:
         """The values of the program's variables, keyed by name."""
-        return dict(reversed([*self.question.adapter.list_names_and_values()]))
+        return dict(reversed([*self.question.adapter.list_program_names_and_values()]))
 
     @cached_property
-    def source_path(self) -> str:
+    def source_path_or_name(self) -> str:
         """The expression through which the program accesses the source, or the name of the source."""
         handle = self.question.adapter.to_handle_for_comparison(self.question.source)
         return find_access_path(self.question, handle) or self.question.name

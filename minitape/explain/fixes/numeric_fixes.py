@@ -76,7 +76,7 @@ def is_integer_cast(node: ast.Call) -> bool:
     )
 
 
-def restrict_edit_to_zero_source_minimum(edit: Edit, input_index: int = 0) -> Edit:
+def restrict_edit_to_input_with_minimum_zero(edit: Edit, input_index: int = 0) -> Edit:
     """Return an edit that applies only if an input of the operation contains a zero.
 
     The input must have been computed from the source, and its smallest element must be zero. The edit does not apply if
@@ -91,7 +91,7 @@ def restrict_edit_to_zero_source_minimum(edit: Edit, input_index: int = 0) -> Ed
         rows = [fault.question.rows[row] for row in (fault.row.inputs if fault.row else [])]
         op_words = " ".join(text for row in rows for text in (row.op, *row.scope)).lower()
         has_flat_zero = re.search("exp|sigmoid|logistic|softmax|prod|sqrt|norm", op_words)
-        if not rows or has_flat_zero or find_smallest_input_element(fault, input_index) != 0:
+        if not rows or has_flat_zero or find_smallest_input_element_or_minus_inf(fault, input_index) != 0:
             return None
         return edit(fault, node) if fault.question.is_computed_from_source(rows[input_index].index) else None
 
@@ -117,7 +117,7 @@ def restrict_edit_to_nonzero_result(edit: Edit) -> Edit:
     return edit_nonzero_result
 
 
-def find_smallest_input_element(fault: FaultSite, input_index: int = 0) -> float:
+def find_smallest_input_element_or_minus_inf(fault: FaultSite, input_index: int = 0) -> float:
     """Return the smallest element of one of the operation's inputs, or -inf if no elements are known.
 
     Args:

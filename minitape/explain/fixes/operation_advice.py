@@ -24,7 +24,7 @@ from .fault_site import (
 )
 from .host_conversion_fixes import FLAT_FUNCTIONS, find_convertible_call_and_new_text
 from .numeric_fixes import (
-    find_smallest_input_element,
+    find_smallest_input_element_or_minus_inf,
     find_step_function_operand,
     format_straight_through_estimator,
     is_integer_cast,
@@ -202,7 +202,7 @@ _FIELD_READERS: dict[str, Callable[[FaultSite, Any], OptionalText]] = {
     "soft": format_soft_comparison,
     "small": lambda fault, node: "1e-12" if re.search("sqrt|norm", find_normalized_operation_name(node)) else "1e-06",
     "below": lambda fault, node: _to_source_text(_find_second_operand_or_argument(node)),
-    "code": lambda fault, node: fault.source_path or fault.question.name,
+    "code": lambda fault, node: fault.source_path_or_name or fault.question.name,
     "new": _find_new_text_if_convertible_call,
 }
 
@@ -304,7 +304,7 @@ OPERATION_FIXES = [
         "`{it}` is not finite where `{x}` is zero. Add a small number such as {small} to `{x}`. If a later line masks "
         "these elements, replace them before this line as well.",
         lambda fault, node: (
-            find_smallest_input_element(fault) == 0
+            find_smallest_input_element_or_minus_inf(fault) == 0
             and (fault.row is None or bool(re.search("log|sqrt|recip|pow|div|function", _normalize_name(fault.row.op))))
             and not is_call_of(find_receiver_or_first_argument(fault, node), "softmax", "sigmoid")
         ),
@@ -314,14 +314,14 @@ OPERATION_FIXES = [
         "log|log2|log10|sqrt",
         "`{x}` is negative for at least one element, and there `{it}` is NaN. Keep `{x}` above zero. If a later line "
         "masks these elements, replace them before this line as well.",
-        lambda fault, node: -np.inf < find_smallest_input_element(fault) < 0,
+        lambda fault, node: -np.inf < find_smallest_input_element_or_minus_inf(fault) < 0,
     ),
     OperationFix(
         "nan_backward",
         "sqrt|pow|power|norm|vectornorm",
         "The derivative of `{it}` is not finite where `{x}` is zero. Add a small number such as {small} to `{x}` (for "
         "a norm, to the sum of squares). If a later line masks these elements, replace them before this line as well.",
-        lambda fault, node: find_smallest_input_element(fault) == 0,
+        lambda fault, node: find_smallest_input_element_or_minus_inf(fault) == 0,
     ),
     OperationFix(
         "nan_forward nan_backward",

@@ -41,7 +41,7 @@ class Adapter:
     escape_cause: str
     sweeps: Sequence[BackwardPass] = ()
 
-    def list_names_and_values(self) -> NamesAndValues:
+    def list_program_names_and_values(self) -> NamesAndValues:
         """Return the names and values of the variables in the program that asked the question."""
         raise NotImplementedError
 

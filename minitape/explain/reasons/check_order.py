@@ -14,7 +14,7 @@ from typing import Any
 from ...recording.recorded_rows import Escape, RecordedRow
 from . import checks
 from .question import Finding, OptionalFinding
-from .zero_nan import find_cause_of_nonfinite_across_passes, find_cause_of_zero
+from .zero_nan import find_cause_of_nonfinite_back_to_first_pass, find_cause_of_zero
 
 FrameworkQuestion = Any  # Each framework has its own type of question, with its own adapter.
 FindCause = Callable[[FrameworkQuestion], Finding | None]
@@ -63,7 +63,7 @@ class FrameworkChecks:
         specialize_break: Modifies a break's finding in place, so that it uses the framework's own terms.
         find_cause_behind_break: Returns the finding that best explains a break, which is the given finding or a more
             fundamental one.
-        can_locate_target: Returns whether the operation that computed the target is known.
+        is_target_computation_known: Returns whether the operation that computed the target is known.
         rank_escapes: Returns the values computed from the source that left the framework, starting with those that are
             most likely to be the cause.
         does_escape_reach_target_or_branch: Returns whether such a value came back to the target, or decided a branch.
@@ -89,7 +89,7 @@ class FrameworkChecks:
     find_missing_derivative: FindCause = find_nothing
     specialize_break: Callable[[FrameworkQuestion, Finding, RecordedRow], None] = lambda question, finding, row: None
     find_cause_behind_break: Refine = keep_finding
-    can_locate_target: Callable[[FrameworkQuestion], bool] = lambda question: bool(question.target_rows)
+    is_target_computation_known: Callable[[FrameworkQuestion], bool] = lambda question: bool(question.target_rows)
     rank_escapes: Callable[[FrameworkQuestion, list[Escape]], Iterable[Escape]] = lambda question, escapes: escapes
     does_escape_reach_target_or_branch: Callable[[FrameworkQuestion, Escape], bool] = checks.does_escape_reach_target
     build_escape_finding: Callable[[FrameworkQuestion, Sequence[Escape]], Finding] = (
@@ -130,7 +130,7 @@ def find_escape(question: FrameworkQuestion, framework: FrameworkChecks) -> Opti
         question: The question about the source.
         framework: The checks of the framework.
     """
-    if question.used_source_rows or not framework.can_locate_target(question):
+    if question.used_source_rows or not framework.is_target_computation_known(question):
         return None
     escapes = [escape for escape in question.escapes if escape.row in question.descendants]
     ranked = framework.rank_escapes(question, escapes)
@@ -188,7 +188,7 @@ CHECKS: tuple[Check, ...] = (
     # The gradient that the backward pass sent.
     lambda question, framework: framework.find_lost_gradient(question),
     lambda question, framework: _refine_finding_with_row(
-        question, find_cause_of_nonfinite_across_passes(question), framework.refine_nonfinite_finding
+        question, find_cause_of_nonfinite_back_to_first_pass(question), framework.refine_nonfinite_finding
     ),
     lambda question, framework: _refine_finding_with_row(
         question, find_cause_of_zero(question), framework.refine_zero_finding

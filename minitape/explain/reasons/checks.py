@@ -333,7 +333,7 @@ def move_site_to_statement_start(statement: Statement, site: Site) -> Site:
     return statement.site if place is None else to_site(place.copy_with_line(statement.line))
 
 
-def find_divergent_or_deeper_storing_site(call_stack: CallStack, other_stack: CallStack) -> Site:
+def find_divergence_site_or_deeper_storing_site(call_stack: CallStack, other_stack: CallStack) -> Site:
     """Return the statement at which two call stacks diverge.
 
     If a call further down the stack stores its result in an object, the statement containing that call is returned.
@@ -434,7 +434,7 @@ def find_leaf_replacing_source(question: Question) -> OptionalFinding:
     """
     created = question.adapter.find_creation(question.adapter.to_handle_for_comparison(question.source))
     own_statements = _list_assignments_up_to_first_outside_setup(created.call_stack)
-    for leaf in question.list_leaves_besides_source():
+    for leaf in question.list_target_leaves_besides_source():
         leaf_created = question.adapter.find_leaf_creation(leaf)
         if question.adapter.is_from_number_literal(leaf) or leaf_created.clock == created.clock:
             continue
@@ -534,7 +534,7 @@ def find_leaf_equal_to_source(question: Question) -> OptionalFinding:
     source_arrays = [array.ravel() for array in arrays if array is not None]
     is_tensor = not question.is_source_variable
     source_is_watched = is_tensor and any(adapter.is_watched(question.rows[row]) for row in question.source_rows)
-    for leaf in question.list_leaves_besides_source():
+    for leaf in question.list_target_leaves_besides_source():
         values = leaf.array
         if values is None or adapter.is_from_number_literal(leaf):
             continue

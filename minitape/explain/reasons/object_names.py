@@ -28,7 +28,7 @@ MAX_PARTS_OF_CONTAINER = 50_000  # The rest of a longer list, such as a data set
 MAX_OBJECTS = 300_000  # A search of the whole program ends after this many objects, which takes half a second.
 
 
-def find_source_name(question: Question) -> str:
+def get_source_name_or_placeholder(question: Question) -> str:
     """Return the program's name for the source of a question.
 
     The first choice is the name assigned by the statement that created the source, if this name still refers to the
@@ -45,7 +45,11 @@ def find_source_name(question: Question) -> str:
         (name for site in reversed(creation.call_stack) if (name := find_name_bound_at_site(site))),
         "",
     )
-    values = [value for name, value in question.adapter.list_names_and_values() if name == bound_name.partition("[")[0]]
+    values = [
+        value
+        for name, value in question.adapter.list_program_names_and_values()
+        if name == bound_name.partition("[")[0]
+    ]
     still_holds_source = bound_name.isidentifier() and all(
         to_handle_for_comparison(value) is source for value in values
     )
@@ -120,14 +124,14 @@ def find_access_path(question: Question, wanted_object: Any) -> str:
     """
     adapter = question.adapter
     all_access_paths = get_or_build_shared_result(
-        (type(adapter), find_asking_or_innermost_user_frame()), lambda: _build_access_paths(adapter)
+        (type(adapter), find_asking_or_innermost_user_frame()), lambda: _list_access_paths_by_kind_of_start(adapter)
     )
     return find_first_access_path(all_access_paths, wanted_object)
 
 
-def _build_access_paths(adapter: Adapter) -> list[AccessPaths]:
+def _list_access_paths_by_kind_of_start(adapter: Adapter) -> list[AccessPaths]:
     """Return the access paths that begin at objects, containers and loop variables, in that order."""
-    names = list(adapter.list_names_and_values())
+    names = list(adapter.list_program_names_and_values())
     loop_names = _find_loop_variable_names()
     stable_names = [(name, value) for name, value in names if name not in loop_names]
     containers = [(name, value) for name, value in stable_names if isinstance(value, CONTAINER_TYPES)]

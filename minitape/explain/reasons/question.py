@@ -257,7 +257,7 @@ class Question:
         """Whether the source is a tensor that no tape watches."""
         return not self.is_source_variable and not any(self.rows[row].tracked for row in self.source_rows)
 
-    def list_leaves_besides_source(self) -> list[RecordedRow]:
+    def list_target_leaves_besides_source(self) -> list[RecordedRow]:
         """Return the leaves among the target's ancestors, except the source's own leaves."""
         rows = (self.rows[row] for row in sorted(self.ancestors.difference(self.source_rows)))
         return [row for row in rows if row.kind != "operation"]

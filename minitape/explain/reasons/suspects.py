@@ -129,8 +129,9 @@ class CheckedRun:
         sources_with_gradient: The sources that received a gradient, keyed by source key.
         trained_keys: The keys of all sources that the program trains, if they are known.
         has_named_sources: Whether programs name each source whose gradient they request.
-        find_operand_before_shape_change: Returns the row of the operand as the program itself wrote it.
-        find_logits_row: Returns the row that a loss uses as logits, or None if the operation is not such a loss.
+        find_operand_row_before_implicit_broadcast: Returns the row of the operand as the program itself wrote it.
+        find_row_read_as_logits: Returns the row that a loss uses as logits, or None if the operation is not such a
+            loss.
     """
 
     rows: Sequence[RecordedRow]
@@ -148,8 +149,12 @@ class CheckedRun:
     sources_with_gradient: Mapping[int, Any] = field(default_factory=dict)
     trained_keys: Collection[int] = ()
     has_named_sources: bool = False
-    find_operand_before_shape_change: Callable[[CheckedRun, RecordedRow, int], int] = lambda run, row, operand: operand
-    find_logits_row: Callable[[CheckedRun, RecordedRow], OptionalNumber] = lambda run, row: find_logits_row(run, row)
+    find_operand_row_before_implicit_broadcast: Callable[[CheckedRun, RecordedRow, int], int] = (
+        lambda run, row, operand: operand
+    )
+    find_row_read_as_logits: Callable[[CheckedRun, RecordedRow], OptionalNumber] = lambda run, row: (
+        find_row_read_as_logits(run, row)
+    )
     _affected_rows_by_cause: dict[str, RowSet] = field(default_factory=dict, init=False)
 
     @cached_property
@@ -250,7 +255,7 @@ class CheckedRun:
         return suspicion._replace(only_rows=rows)
 
     @cached_property
-    def question_without_source(self) -> Question:
+    def question_without_source_and_target(self) -> Question:
         """A question without a source or a target, through which fixes read the rows."""
         assert self.adapter is not None
         return Question(self.adapter, self.rows, [], [], None)
@@ -297,7 +302,7 @@ def check_accidental_broadcast(run: CheckedRun) -> Suspicions:
         # If the table is constant, such as a table of targets, the gradient arrives at the operation that reads the
         # table.
         affected = [
-            index for index in _find_rows_from_table_to_sum_unless_intended(run, row) if index in run.reached_operations
+            index for index in _find_mistaken_broadcast_rows_up_to_sum(run, row) if index in run.reached_operations
         ]
         if not affected:
             continue
@@ -344,7 +349,9 @@ def _find_operands_and_broadcast_column_index(
     run: CheckedRun, row: RecordedRow
 ) -> tuple[list[RecordedRow], OptionalNumber]:
     """Return an operation's two operands, and the index of a column whose counterpart is a row of equal length."""
-    operands = [run.rows[run.find_operand_before_shape_change(run, row, operand)] for operand in row.inputs[:2]]
+    operands = [
+        run.rows[run.find_operand_row_before_implicit_broadcast(run, row, operand)] for operand in row.inputs[:2]
+    ]
     shapes = [tuple(operand.shape) for operand in operands]
     for index, other_shape in enumerate(reversed(shapes)):
         if is_column_and_vector(shapes[index], other_shape):
@@ -352,7 +359,7 @@ def _find_operands_and_broadcast_column_index(
     return operands, None
 
 
-def _find_rows_from_table_to_sum_unless_intended(run: CheckedRun, table_row: RecordedRow) -> RowSet:
+def _find_mistaken_broadcast_rows_up_to_sum(run: CheckedRun, table_row: RecordedRow) -> RowSet:
     """Return the rows that lead from a table to the sum of all its elements.
 
     Returns:
@@ -385,7 +392,7 @@ def _find_rows_from_table_to_sum_unless_intended(run: CheckedRun, table_row: Rec
 def _is_softmax_or_loss_applying_softmax(run: CheckedRun, row: RecordedRow) -> bool:
     """Return whether a row is a softmax, or a loss that applies a softmax to its logits."""
     takes_logits = (
-        run.op_names.activation_of_loss.get(row.op) == "softmax" and run.find_logits_row(run, row) is not None
+        run.op_names.activation_of_loss.get(row.op) == "softmax" and run.find_row_read_as_logits(run, row) is not None
     )
     return takes_logits or run.find_activation_name(row) == "softmax"
 
@@ -432,18 +439,18 @@ def check_activation_before_logits_loss(run: CheckedRun) -> Suspicions:
     """
     for row in run.iter_reached_operations_named({*run.op_names.activation_of_loss, *LOGARITHM_OPS}):
         activation = run.op_names.activation_of_loss.get(row.op, "")
-        logits = run.find_logits_row(run, row) if activation else None
+        logits = run.find_row_read_as_logits(run, row) if activation else None
         if logits is None:
             activation, logits = _find_activation_in_log_of_exponentials(run, row)
         if logits is None:
             continue
         maker, loss_name = _find_row_before_signs_and_shifts(run, logits), _describe_called_loss(row.site)
         if run.find_activation_name(maker) == activation:
-            fields = {"what": loss_name, "one": activation, "other": _format_place_of_layer(maker, row)}
+            fields = {"what": loss_name, "one": activation, "other": _format_place_suffix_of_layer(maker, row)}
             yield build_row_suspicion(row, "activation_twice", fields)
 
 
-def _format_place_of_layer(layer_row: RecordedRow, loss_row: RecordedRow) -> str:
+def _format_place_suffix_of_layer(layer_row: RecordedRow, loss_row: RecordedRow) -> str:
     """Return a layer's place in brackets, with the layer's name if its line also calls the loss."""
     filename, line = layer_row.site
     if layer_row.scope and line is not None and layer_row.site == loss_row.site:
@@ -459,7 +466,7 @@ def _describe_called_loss(site: Site) -> str:
     )
 
 
-def find_logits_row(run: CheckedRun, row: RecordedRow) -> OptionalNumber:
+def find_row_read_as_logits(run: CheckedRun, row: RecordedRow) -> OptionalNumber:
     """Return the row that a loss uses as logits, or None if the operation is not such a loss.
 
     TensorFlow's sigmoid cross-entropy begins with ``where(logits >= 0, logits, 0)``.
@@ -611,17 +618,17 @@ def _is_zero_constant(run: CheckedRun, row: int) -> bool:
 
 def _adds_constant(run: CheckedRun, row: RecordedRow) -> bool:
     """Return whether a row adds a constant to a value."""
-    constant_count = sum(_is_constant_multiple(run, index) for index in row.inputs)
+    constant_count = sum(_is_constant_or_multiple_of_constant(run, index) for index in row.inputs)
     return row.op in run.op_names.add_ops and constant_count == (1 if len(row.inputs) > 1 else 0)
 
 
-def _is_constant_multiple(run: CheckedRun, index: int) -> bool:
+def _is_constant_or_multiple_of_constant(run: CheckedRun, index: int) -> bool:
     """Return whether a row is a constant or a multiple of a constant."""
     row = run.rows[index]
     if row.kind == "constant":
         return True
     is_scaling = not row.tracked and (row.op in run.op_names.product_ops or row.op in run.op_names.shape_ops)
-    return is_scaling and all(_is_constant_multiple(run, input_row) for input_row in row.inputs)
+    return is_scaling and all(_is_constant_or_multiple_of_constant(run, input_row) for input_row in row.inputs)
 
 
 # -- numbers ---------------------------------------------------------------------------------------

@@ -50,7 +50,7 @@ from ..replayed_sweep import MAX_ROWS, build_unit_seeds, replay_sweep
 from ..translated_sentences import fill
 from . import suspects, tape_sentences
 from .adapter import Adapter, NamesAndValues
-from .object_names import find_source_name
+from .object_names import get_source_name_or_placeholder
 from .program_text import LOOP_NODES, Statement, find_last_name_of_call, find_statement
 from .question import Creation, Question
 
@@ -161,7 +161,7 @@ def build_question(adapter: TapeAdapter, source: Any) -> TapeQuestion:
         source=source,
         escapes=adapter.escapes,
     )
-    question.name = find_source_name(question)
+    question.name = get_source_name_or_placeholder(question)
     question.block_clock = min((begin.clock for begin in adapter.reachability.block_begins), default=0)
     return question
 
@@ -337,7 +337,7 @@ class TapeAdapter(Adapter):
             *suspects.check_term_without_gradient(run),
         ]
 
-    def list_names_and_values(self) -> NamesAndValues:
+    def list_program_names_and_values(self) -> NamesAndValues:
         """Return the names and values of the variables in the program that asked the question."""
         return collect_asking_variables().items()
 

@@ -19,7 +19,7 @@ from ...recording.value_summary import ValueSummary
 from ..causes import get_kind_name
 from ..explanation import Explanation
 from ..layer_lookup import list_variables_of_owner
-from ..replayed_sweep import replay_call_on_new_tape, replay_sweep
+from ..replayed_sweep import replay_function_call_on_new_tape, replay_sweep
 from ..translated_sentences import fill
 from . import checks, finding_sentences
 from .check_order import FrameworkChecks, combine_checks, find_nothing, find_path_break, run_checks
@@ -185,7 +185,7 @@ def _blame_block_exit_or_bypass(question: TapeQuestion, finding: Finding, row: R
     ]
     start = functions.index(block.enclosing_functions) if block and block.enclosing_functions in functions else 0
     block_call_stack = question.adapter.find_block_begin_call_stack()
-    finding.site = checks.find_divergent_or_deeper_storing_site(row.call_stack[start:], block_call_stack)
+    finding.site = checks.find_divergence_site_or_deeper_storing_site(row.call_stack[start:], block_call_stack)
 
 
 def find_uncalled_layer_of_source(question: TapeQuestion) -> OptionalFinding:
@@ -200,7 +200,7 @@ def find_uncalled_layer_of_source(question: TapeQuestion) -> OptionalFinding:
     owner = question.adapter.owners.find_owner(question.source)
     if owner is None or question.source._find_rows_in_recording(reachability.tape):
         return None
-    used_ids = {id(row.find_object()) for row in question.list_leaves_besides_source() if row.kind == "variable"}
+    used_ids = {id(row.find_object()) for row in question.list_target_leaves_besides_source() if row.kind == "variable"}
     if any(
         id(variable) in used_ids or variable._find_rows_in_recording(reachability.tape)
         for variable in list_variables_of_owner(owner)
@@ -345,7 +345,9 @@ def explain_existing_gradient(question: TapeQuestion) -> Explanation:
         if other.kind == "cut":
             other.fix = fill("If this is intended, nothing is wrong.")
     if suspicion is None:
-        answer.message = join_sentences(answer.message, _describe_summed_targets(question.adapter.reachability.targets))
+        answer.message = join_sentences(
+            answer.message, _format_note_on_summed_target_elements(question.adapter.reachability.targets)
+        )
     if answer.others:
         answer.message = join_sentences(answer.message, _describe_blocked_paths_beside_open_path(len(answer.others)))
     return answer
@@ -381,7 +383,7 @@ def is_blocked_path_needed_beside_open_path(question: TapeQuestion, break_findin
     return break_finding.cause != "state" or break_finding.row not in question.source_rows
 
 
-def _describe_summed_targets(targets: TargetsOrSources) -> str:
+def _format_note_on_summed_target_elements(targets: TargetsOrSources) -> str:
     """Return a sentence about a target with several elements, or "" for a target with one element.
 
     Args:
@@ -428,11 +430,13 @@ def move_finding_into_call(
         return unchanged
     node = question.rows[finding.row].extra
     adjoint: ValueSummary | None = None if question.sweep is None else question.sweep.adjoints.get(finding.row)
-    replayed_call = None if adjoint is None else replay_call_on_new_tape(question.adapter.reachability, node.row)
+    replayed_call = (
+        None if adjoint is None else replay_function_call_on_new_tape(question.adapter.reachability, node.row)
+    )
     if adjoint is None or replayed_call is None:
         return unchanged
     inner_adapter = build_tape_adapter(*replayed_call)
-    sweep = _replay_sweep_of_call(inner_adapter, adjoint)
+    sweep = _replay_sweep_inside_function_call(inner_adapter, adjoint)
     assert node.record is not None
     call = node.record.get_call(node.row)
     for source, input_row in zip(inner_adapter.reachability.sources, call.inputs, strict=False):
@@ -453,7 +457,7 @@ def move_finding_into_call(
     return unchanged
 
 
-def _replay_sweep_of_call(adapter: TapeAdapter, adjoint: ValueSummary) -> BackwardPass | None:
+def _replay_sweep_inside_function_call(adapter: TapeAdapter, adjoint: ValueSummary) -> BackwardPass | None:
     """Repeat the backward sweep of a call.
 
     Args:

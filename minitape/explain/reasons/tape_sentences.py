@@ -85,7 +85,7 @@ class BlamedPlace:
         """Return whether the blamed expression calls a function of a module, such as ``tf.math.round``."""
         root = self.function_text.partition(".")[0]
         is_imported = root in read_program(self.statement.file).imported_modules
-        root_value = dict(self.adapter.list_names_and_values()).get(root)
+        root_value = dict(self.adapter.list_program_names_and_values()).get(root)
         return "." in self.function_text and (is_imported or root == "tf" or hasattr(root_value, "__loader__"))
 
     def format_operation(self, is_whole_call: bool = False) -> str:

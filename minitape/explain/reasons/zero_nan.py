@@ -190,7 +190,7 @@ def find_cause_of_nonfinite(question: Question) -> OptionalFinding:
     return build_row_finding(question, "nan_backward", question.used_source_rows[-1])
 
 
-def find_cause_of_nonfinite_across_passes(question: Question) -> OptionalFinding:
+def find_cause_of_nonfinite_back_to_first_pass(question: Question) -> OptionalFinding:
     """Find where a NaN arose. If a weight was already NaN, search the earlier backward pass that made it NaN.
 
     Args:
@@ -460,7 +460,7 @@ def explain_zero_of_operation(question: Question, row: int) -> Finding:
     if _is_saturated(question, row, mechanism):
         return build_row_finding(question, "saturated", row)
     if mechanism == "zero_factor":
-        return _explain_zero_product(question, operation)
+        return _explain_product_that_sends_zeros(question, operation)
     if mechanism:
         is_softmax = mechanism == "zero_cancels" and operation.op.lower() == "softmax"
         is_one_class = is_softmax and operation.array is not None and bool(np.all(operation.array == 1))
@@ -502,15 +502,15 @@ def _explain_zeros_of_class_loss(question: Question, operation: RecordedRow) -> 
     return build_row_finding(question, "saturated", operation.index)
 
 
-def _explain_zero_product(question: Question, operation: RecordedRow) -> Finding:
+def _explain_product_that_sends_zeros(question: Question, operation: RecordedRow) -> Finding:
     """Explain why a product sends zeros: an underflow, terms that cancel, or a zero factor."""
     row = operation.index
     factors = collect_known_arrays(question, _list_inputs_not_computed_from_source(question, row))
-    if does_product_underflow(question, row, factors):
+    if does_adjoint_times_factor_underflow(question, row, factors):
         return build_row_finding(question, "zero_factor", row, "underflow")
     if are_other_factors_nonzero(question, row):
         return build_row_finding(question, "zero_sum", row, "elements")
-    return find_relu_or_step_that_zeroed_input(question, row) or build_row_finding(question, "zero_factor", row)
+    return find_relu_or_step_that_made_input_zero(question, row) or build_row_finding(question, "zero_factor", row)
 
 
 def explain_zero_of_unlisted_operation(question: Question, row: int) -> Finding:
@@ -539,7 +539,7 @@ def explain_zero_of_unlisted_operation(question: Question, row: int) -> Finding:
     if operation.op in MOVING_OPS:
         return build_row_finding(question, "not_selected", row, "part")
     if any(is_row_value_all_zero(question, index) for index in operation.inputs):
-        return find_relu_or_step_that_zeroed_input(question, row) or build_row_finding(question, "zero_factor", row)
+        return find_relu_or_step_that_made_input_zero(question, row) or build_row_finding(question, "zero_factor", row)
     other_arrays = collect_known_arrays(question, _list_inputs_not_computed_from_source(question, row))
     takes_other = operation.array is not None and any(np.isin(operation.array, other).all() for other in other_arrays)
     return build_row_finding(question, "not_selected" if takes_other else "saturated", row)
@@ -563,7 +563,7 @@ def are_other_factors_nonzero(question: Question, product_row: int) -> bool:
     return bool(factors) and len(factors) == len(inputs) and all(np.all(factor != 0) for factor in factors)
 
 
-def does_product_underflow(question: Question, product_row: int, other_factors: Iterable[ndarray]) -> bool:
+def does_adjoint_times_factor_underflow(question: Question, product_row: int, other_factors: Iterable[ndarray]) -> bool:
     """Return whether the product of a nonzero adjoint and a nonzero factor is too small for the row's type.
 
     Args:
@@ -580,7 +580,7 @@ def does_product_underflow(question: Question, product_row: int, other_factors: 
     return any(0 < product < np.finfo(dtype).smallest_subnormal for product in products)
 
 
-def find_relu_or_step_that_zeroed_input(question: Question, row: int) -> OptionalFinding:
+def find_relu_or_step_that_made_input_zero(question: Question, row: int) -> OptionalFinding:
     """Find the relu or step function that made the input of a row zero, as in ``relu(x) ** 2``.
 
     Args:

@@ -77,9 +77,11 @@ class LeafSearch:
             return []
         if count <= FIRST_SEARCHES:
             self._read_module_level_names(frame)
-        return [leaf for leaf in iter_leaves(roots) if has_account(id(leaf)) or self._is_trained(leaf)]
+        return [
+            leaf for leaf in iter_leaves(roots) if has_account(id(leaf)) or self._is_parameter_or_leaf_seen_before(leaf)
+        ]
 
-    def _is_trained(self, leaf: Tensor) -> bool:
+    def _is_parameter_or_leaf_seen_before(self, leaf: Tensor) -> bool:
         is_trained = isinstance(leaf, Parameter) or self._tensors_seen_once.get(leaf, False)
         self._tensors_seen_once[leaf] = True
         return is_trained

@@ -26,7 +26,7 @@ FREEZING_NAMES = set(
 SETTINGS_STEP = 3  # By this step, every trained parameter has moved.
 
 
-def mark_module_tensors_as_parameters(accounts: Iterable[TensorAccount]) -> None:
+def mark_unoptimized_module_tensors_as_parameters(accounts: Iterable[TensorAccount]) -> None:
     """Treat plain tensors and buffers of modules as parameters if nothing uses or clears their gradients.
 
     Args:
@@ -71,7 +71,9 @@ def record_if_closure_computed_no_gradient(accounts: RunAccounts, optimizer: Any
         accounts.record_finding("stale_value", "closure", followed.account.site)
 
 
-def record_settings_without_effect(accounts: RunAccounts, optimizer: Any, followed: FollowedOptimizer) -> None:
+def record_attributes_that_torch_never_reads(
+    accounts: RunAccounts, optimizer: Any, followed: FollowedOptimizer
+) -> None:
     """Record attributes that the program has set but that PyTorch does not read.
 
     Args:

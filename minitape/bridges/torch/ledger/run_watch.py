@@ -55,9 +55,9 @@ from ..parameter_history import list_optimized_parameters
 from .leaf_search import LeafSearch
 from .misuse_watch import (
     load_state_and_record_if_own,
-    mark_module_tensors_as_parameters,
+    mark_unoptimized_module_tensors_as_parameters,
+    record_attributes_that_torch_never_reads,
     record_if_closure_computed_no_gradient,
-    record_settings_without_effect,
     record_update_if_parameter_is_frozen,
 )
 from .scaler_watch import ScalerWatch
@@ -198,7 +198,9 @@ class TorchRunWatch:
             accounts = self._close_gone_accounts_and_list_others()
             for account in accounts:
                 account.record_gradient_changes_by_program(self.accounts)
-            mark_module_tensors_as_parameters(account for account in accounts if account.key not in self._input_keys)
+            mark_unoptimized_module_tensors_as_parameters(
+                account for account in accounts if account.key not in self._input_keys
+            )
 
     @property
     def is_resting(self) -> bool:
@@ -364,7 +366,7 @@ class TorchRunWatch:
         if contribution.pass_number in self.measured_passes:
             self._store_norms_of_gradients_reached_by(contribution)
         if contribution.pass_number > 3 and not self._optimizers:
-            self._measure_finite_norm_and_record_nonfinite(
+            self._record_norms_and_compute_finite_total_norm(
                 self._list_accounts_reached_by(contribution), contribution.site
             )
 
@@ -500,7 +502,7 @@ class TorchRunWatch:
                     if self._closure_depth:  # The step has already read the gradients that its closure clears.
                         account.forget_pending_contributions()
                     self.accounts.record_cleared_gradient(
-                        account, site, account.check_change_and_count_lost_gradient(tensor)
+                        account, site, account.count_lost_gradient_and_check_if_leaf_changed(tensor)
                     )
         result = original(owner, *args, **kwargs)
         with DisableTorchFunction():
@@ -516,14 +518,14 @@ class TorchRunWatch:
         given = [parameters] if isinstance(parameters, Tensor) else list(parameters)
         clipped = list[TensorAccount]()
         with DisableTorchFunction(), self.errors:
-            clipped = self._record_clip_and_list_clipped_accounts(given, site, limit)
+            clipped = self._record_clip_and_list_accounts_with_gradient(given, site, limit)
         result = original(given, limit, *args, **kwargs)
         with DisableTorchFunction():
             self.accounts.record_gradient_change(clipped, GradientChange(CLIPPED, site))
             self.remember_gradients(clipped)
         return result
 
-    def _record_clip_and_list_clipped_accounts(
+    def _record_clip_and_list_accounts_with_gradient(
         self, parameters: Tensors, site: Site, limit: float
     ) -> list[TensorAccount]:
         """Record a gradient-clipping call, and return the accounts of the clipped gradients.
@@ -606,7 +608,7 @@ class TorchRunWatch:
             )
             if is_sampled and self.measures:
                 self._sample_weights_and_count_undone_moves(followed)
-                record_settings_without_effect(self.accounts, optimizer, followed)
+                record_attributes_that_torch_never_reads(self.accounts, optimizer, followed)
 
     def _record_updates_and_rest_if_nothing_is_new(self, optimizer: Any, args: tuple, kwargs: dict) -> None:
         if self.is_resting:
@@ -631,7 +633,7 @@ class TorchRunWatch:
         # If the optimizer is fused, the scaler calls it even after finding an infinite gradient.
         is_checked_by_scaler = self._scaler_watch.is_stepping and hasattr(optimizer, "_step_supports_amp_scaling")
         if is_due and not is_checked_by_scaler:
-            account.norms.append(self._measure_finite_norm_and_record_nonfinite(used, account.site))
+            account.norms.append(self._record_norms_and_compute_finite_total_norm(used, account.site))
 
     def _record_learning_rates(self, account: OptimizerAccount, optimizer: Any) -> None:
         rates = [group.get("lr", 1.0) for group in optimizer.param_groups]
@@ -684,7 +686,7 @@ class TorchRunWatch:
             del self._stepped_on[pass_number]
         return used
 
-    def _measure_finite_norm_and_record_nonfinite(self, accounts: list[TensorAccount], site: Site) -> float:
+    def _record_norms_and_compute_finite_total_norm(self, accounts: list[TensorAccount], site: Site) -> float:
         """Measure the gradients of the given accounts, and record the first non-finite gradient.
 
         Args:

@@ -136,7 +136,9 @@ class TensorAccount(Account):
         self.remember_gradient_to_notice_changes(gradient)
         # Some programs clear gradients by assigning zeros.
         if gradient is None or not bool(get_local_part(gradient).any()):
-            accounts.record_cleared_gradient(self, (None, None), self.check_change_and_count_lost_gradient(tensor))
+            accounts.record_cleared_gradient(
+                self, (None, None), self.count_lost_gradient_and_check_if_leaf_changed(tensor)
+            )
         else:
             accounts.record_gradient_change([self], GradientChange(EDITED))
 
@@ -151,7 +153,7 @@ class TensorAccount(Account):
         is_compared = 0 < self.lost_gradients <= COMPARED_CLEARINGS
         self.pass_fingerprint = compute_fingerprint(tensor) if is_compared else None
 
-    def check_change_and_count_lost_gradient(self, tensor: Tensor) -> bool:
+    def count_lost_gradient_and_check_if_leaf_changed(self, tensor: Tensor) -> bool:
         """Return whether the leaf has changed since the first pending contribution arrived.
 
         Args:
