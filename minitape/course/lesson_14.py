@@ -141,10 +141,10 @@ EXERCISES = complete_exercises(
             mistakes=[
                 Mistake(
                     named="no variable",
-                    where=r"(?s)\A(?!.*tf\.Variable\(w1\)).*x @ w1",
+                    where=r"(?s)\A(?!.*(Variable|constant|tensor)\().*x @ w1",
                     error="values that a tape can follow",
                 ),
-                Mistake(named="question about w2", where=r"gradient\(.*\bw2\b", error="'_id'"),
+                Mistake(named="question about w2", where=r"gradient\([^,]*,.*\bw2\b", error="'_id'"),
             ],
             start="""
 def slope(bend, w1, w2, x, t):

@@ -46,8 +46,8 @@ def _find_loop_hint(answer: Program, observed_runs: ObservedRuns) -> str:
 WRONG_UPDATES = {  # Patterns of the errors that a wrong update raises
     "outside": "is outside the shape",
     "swapped arguments": "takes integers",
-    "rows only": r"and shape \[\d+, \d+\] for",
-    "number of numbers": r"and shape \[\d+\] for",
+    "rows only": r"and shape \[\d+, \d+\] for indices of shape \(\d+, 1\)",
+    "number of numbers": r"and shape \[\d+\] for indices of shape \(\d+, 2\)",
     "places are lists": "InvalidArgumentError",
 }
 

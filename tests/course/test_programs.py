@@ -78,7 +78,7 @@ def test_an_explanation_of_ones_own_program_is_taken_alone_or_in_a_list():
     ("14.8", {"cause": "left", "line": 8}, "both lines with a cross"),
     ("14.9", "no_grad", "use the result of explain itself"),
     ("14.9", None, "which is also what print returns"),
-    ("14.9", load_program("torch").why, "That's one of this lesson's programs."),
+    ("14.9", load_program("torch").why, "as the files of this lesson's programs do"),
 ])  # fmt: skip
 def test_answers_hear_what_they_should(name, given, words):
     assert words in count_try_and_build_feedback(name, given)
