@@ -123,5 +123,5 @@ def convert_and_check_parameters(parameters: NetworkParameters) -> list[ndarray]
     if not hidden or [array.shape for array in arrays] != shapes:
         raise ValueError(say("the parameters must be four arrays with the shapes (144, n), (n,), (n, 10) and (10,)"))
     if not all(np.all(np.isfinite(array)) for array in arrays):
-        raise ValueError(say("the parameters contain NaN or infinity: the training steps are too large"))
+        raise ValueError(say("the parameters contain NaN or infinity, as after training steps that are too large"))
     return arrays
