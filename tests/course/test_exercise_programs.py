@@ -381,6 +381,7 @@ def values_and_slopes(f, values):
             ("range(target.row, -1, -1)", "[target.row]", "but nothing has come from the sum"),
             ("(g * y, g * x)", "(g * y, 0.0)", "but only the 3.0 is in the answer"),
             ("x, y: (g, g)", "x, y: (1.0, 1.0)", "returns this g for both inputs"),
+            ("(g * y, g * x)", "(y, x)", "The test reads tolist from each gradient"),
             ("adjoints[i] is None else", "False else", "Two things here can't be added or multiplied"),
             ("adjoints[row] is None or", "not adjoints[row] or", "neither true nor false"),
             ('"subtract", other, self', '"subtract", self, other', "A test of exercise 12.4 fails"),
