@@ -371,7 +371,7 @@ def _judge_wrong_function(attempt: Attempt, comparison: AnswerComparison) -> Ver
     if not gives_nothing or not attempt.source or re.search(r"\breturn\s+(?!print\b)\S|\blambda\b", attempt.source):
         hint = find_attempt_hint(attempt)
     elif "print(" in attempt.source:
-        hint = say("Your function returns nothing. Write return instead of print before its result.")
+        hint = say("Your function returns nothing. print only shows a value, but return hands it back.")
     else:
         hint = say(
             "Your function ends without return, so it gives None. Its last line is {line}. What should it return?",

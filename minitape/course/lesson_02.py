@@ -7,8 +7,6 @@ from contextlib import suppress
 from ..engine.types import FloatList
 from .exercise import Answer, Case, Exercise, Mistake, complete_exercises, say_from_lesson
 
-INPUTS = {1: [0, 0], 2: [1, 0], 3: [2, 1]}  # The inputs of each row in exercise 1.
-
 
 def _parse_rows(text: str) -> list[Case]:
     """Parse rows such as "leaf 3.0, multiply 0 0": an operation, and then a leaf's number or the inputs' rows."""
@@ -21,7 +19,6 @@ LISTS: list[Case] = [  # Rows and their values. In exercise 6, a run begins at r
     (_parse_rows("leaf 2.5, multiply 0 0, leaf 5.0, add 1 2"), [2.5, 6.25, 5.0, 11.25]),
     (_parse_rows("leaf 4.0, add 0 0, multiply 1 1, multiply 0 1"), [4.0, 8.0, 64.0, 32.0]),
 ]
-GROWING_SUM: Case = (_parse_rows("leaf 3.0, multiply 0 0, multiply 1 0, add 1 2"), [3.0, 9.0, 27.0, 36.0], 0)
 LEAF_NOT_LEFT_OUT = Mistake(
     named="leaf not left out",
     error="integers or slices, not float|not enough values to unpack|tuple index",
@@ -65,7 +62,13 @@ def _find_first_wrong_row(numbers: FloatList, rows: Sequence[Case], values: Sequ
     rights = _run_forwards(rows, values, *start) if start else sweep(rows, values)
     wrong_rows = [row for row, right in enumerate(rights) if numbers[row] != right]
     row = wrong_rows[0 if start else -1]
-    return say_from_lesson("02", "wrong row", row=row, number=numbers[row])
+    return say_from_lesson(
+        "02",
+        "wrong row of a run" if start else "wrong row of a sweep",
+        row=row,
+        number=numbers[row],
+        right=rights[row],
+    )
 
 
 def _sort_inputs(inputs: Answer) -> Answer:
@@ -86,7 +89,7 @@ def _sort_pair_descending(pair: Answer) -> Answer:
 EXERCISES = complete_exercises(
     "02",
     (
-        Exercise("02.1", expect=INPUTS, view=_sort_inputs),
+        Exercise("02.1", expect={1: [0, 0], 2: [1, 0], 3: [2, 1]}, view=_sort_inputs),
         Exercise(
             "02.2",
             expect={"x": 44.0, "u": 10.0, "v": 4.0, "y": 1.0},
@@ -115,7 +118,11 @@ with tf.GradientTape(persistent=True) as tape:
         Exercise(
             "02.6",
             expect=_run_forwards,
-            cases=[*((*case, start) for start, case in enumerate(LISTS[:3])), GROWING_SUM, (*LISTS[1], 0)],
+            cases=[
+                *((*case, start) for start, case in enumerate(LISTS[:3])),
+                (_parse_rows("leaf 3.0, multiply 0 0, multiply 1 0, add 1 2"), [3.0, 9.0, 27.0, 36.0], 0),
+                (*LISTS[1], 0),
+            ],
             order=0,
             mistakes=[LEAF_NOT_LEFT_OUT],
             of_wrong=_find_first_wrong_row,

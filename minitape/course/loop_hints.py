@@ -23,7 +23,7 @@ STEP_COUNTS = {
 }
 RATES = {
     "-n": "Your result is what steps uphill give. Check the sign of the step.",
-    "1.0": "Your result comes from the learning rate {rate}. Which learning rate does the exercise ask for?",
+    "1.0": "This is the result at a rate of {rate}. Compare that with the rate in the exercise.",
 }
 RATES |= dict.fromkeys("0.5 0.4 0.3 0.25 0.2 0.1 0.05 0.025 0.02 0.01 0.001".split(), RATES["1.0"])
 LIST_PARTS = {

@@ -77,8 +77,8 @@ def find_tape_outside_loop_hint(source: str, solution_source: str) -> str:
     solution_records_in_loop = _has_tape_question_in_loop(solution_source, has_block=True)
     if solution_records_in_loop and _has_tape_question_in_loop(source, has_block=False):
         return say(
-            "Your tape records only once, before the loop. Every step therefore gets the gradient of the first step, "
-            "however many steps you have taken."
+            "The loop that asks for the gradient opens no tape. If a tape records only once, before the loop, every "
+            "step gets the gradient of the first step. A new tape in each step records where that step begins."
         )
     return ""
 

@@ -161,7 +161,7 @@ def careful(loss_of, start, steps, rate):
     for _ in range(steps):
         w.assign_sub(rate * tape.gradient(loss, w))
     return w"""
-    assert "Your tape records only once, before the loop" in check_program("03.4", program)
+    assert "If a tape records only once, before the loop" in check_program("03.4", program)
 
 
 def test_a_line_is_named_only_if_the_program_is_right_with_the_line_of_the_solution():

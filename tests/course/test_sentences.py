@@ -130,7 +130,7 @@ def check_hint_against_results(said, exercise, flat):
         first = next(pair for pair in flat if not np.allclose(*pair, exercise.rtol, exercise.rtol))
         wrong = [k for k, pair in enumerate(zip(*first, strict=True)) if not np.isclose(*pair, 1e-5, 1e-5)]
         assert ["first second third fourth fifth".split().index(found[1])] == wrong, said
-    if found := re.search(r"comes from the learning rate ([\d.]+)\.", said):
+    if found := re.search(r"the result at a rate of ([\d.]+)\.", said):
         for case, (given, _) in zip(exercise.cases, flat, strict=True):
             names = inspect.signature(exercise.expect).bind(*case).arguments | {"rate": float(found[1])}
             assert np.allclose(given, np.ravel(exercise.expect(**names)), 1e-2), said

@@ -261,7 +261,7 @@ TOLD = [
     ("09.5", solved("09.5", "return best", "return tape.gradient(loss, w)"), "not yet"),
     ("11.3", solved("11.3", "tf.maximum(-most, tf.minimum(upstream, most))", "(upstream, most)"), "for each input"),
     ("01.5", solved("01.5", "return x", "return [x]"), ", not a number"),
-    ("01.2", solved("01.2", "return tape", "return print(tape").replace("(y, x)", "(y, x))"), "instead of print"),
+    ("01.2", solved("01.2", "return tape", "return print(tape").replace("(y, x)", "(y, x))"), "print only shows"),
     ("01.2", solved("01.2", "tape.watch(x)", "tape.watch(f)"), "can be watched, but this is neither"),
     ("01.2", solved("01.2", "tape.gradient", "tape.grad"), "Did you mean 'gradient'?"),
     ("01.2", solved("01.2", "tape.gradient(y, x)", "tape.gradient"), "the method gradient"),
