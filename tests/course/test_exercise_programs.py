@@ -756,7 +756,7 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
         '        elif operation == "multiply":\n'
         "            speeds[inputs[0]] += speeds[row] * values[inputs[1]]\n"
         "            speeds[inputs[1]] += speeds[row] * values[inputs[0]]"
-    ), "row *collects* from its two inputs"),
+    ), "row should *collect* from its two"),
     ("02.6", "speeds[start] = 1.0", "speeds = [float(row[0] == 'leaf') for row in rows]",
      "every leaf has a 1, as if all of them moved"),
     ("03.3", "w.numpy()", "w", "a number that w held when its loss was the lowest"),
@@ -770,6 +770,15 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
     ("03.3", "loss < lowest", "lowest > 1e9", "as if no later loss had been lower than the first."),
     ("02.5", "return adjoints", "return adjoints[::-1]", "in reverse order. The first one belongs to row 0"),
     ("03.6", "(number - average)", "(number - numbers[0])", "measured from the first number."),
+    ("03.6", "assign_add(", "assign(numbers[0] + ", "each step sets off from the first number."),
+    ("03.6", "        average.assign", "        average = tf.Variable(numbers[0])\n        average.assign",
+     "the average is the first number again"),
+    ("03.6", "        average.assign_add(rate * (number - average))\n        seen.append(average.numpy())",
+     "        move = rate * (number - average)\n        average.assign_add(move)\n        seen.append(move)",
+     "the entries say how far the average moves"),
+    ("03.2", "assign_sub(0.1", "assign(start - 0.1", "each step sets off from start again."),
+    ("03.4", "if loss_of(w) >= loss:\n            w.assign(before)\n            rate", "rate",
+     "and the rate is halved after each step. A bad step"),
     ("01.2", "gradient(y, x)", "gradient(y, y)", "how fast y grows with itself"),
     ("03.6", "average.numpy()", "average", "A box in the list changes with every step"),
     ("03.6", "rate * (number - average)", "number - average", "after it has moved by the fraction rate"),
@@ -992,7 +1001,7 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
     ("appendix.8", "y[:, tf.newaxis] * y[:, tf.newaxis]", "0.0 * y[:, tf.newaxis]", "y is missing"),
     ("03.6", "assign_add", "assign_sub", "moves away from each new number"),
     ("04.4", "return [a, b]", "return [b, a]", "The results are right, but they are in reverse order."),
-    ("04.4", "0.1 * tape", "0.01 * tape", "the learning rate 0.01"),
+    ("04.4", "0.1 * tape", "0.01 * tape", "the result at a rate of 0.01"),
     ("01.5", "x - 0.1", "y - 0.1", "each step starts at the height y"),
     ("01.5", "tape.gradient(y, x)", "abs(tape.gradient(y, x))", "x always moves left, even where"),
     ("02.3", "arrived, -arrived", "abs(arrived), -abs(arrived)", "its sign is lost here"),

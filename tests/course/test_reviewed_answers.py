@@ -118,7 +118,7 @@ PROGRAMS = [
         "The last adjoint is the value of the result",
     ),
     ("02.5", solved("02.5", "range(len(rows))", "range(1, len(rows) + 1)"), "Positions are counted from 0"),
-    ("02.5", solved("02.5", '"multiply"', '"mul"'), "No product sends anything here."),
+    ("02.5", solved("02.5", '"multiply"', '"mul"'), "if no product sends anything."),
     ("02.5", solved("02.5", "operation, *inputs =", "operation, *inputs, _ ="), "not yet"),
     ("05.5", solved("05.5", "step * ", ""), "moves by 1"),
     ("05.5", solved("05.5", "tf.sign(tape.gradient(loss, x))", "1.0"), "All numbers move up"),

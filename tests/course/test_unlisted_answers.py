@@ -147,7 +147,7 @@ WRONG_PROGRAMS = [
     ("01.4", NESTED.replace("first = ", "first = 2.0 * "), "2 times what it should be"),
     ("01.5", solved("01.5", "range(steps)", "range(steps + 1)"), "one step too many"),
     ("01.5", solved("01.5", "range(steps)", "range(steps - 1)"), "one step too few"),
-    ("01.5", SOLUTIONS["01.5"].replace("0.1 *", "0.2 *"), "the learning rate 0.2."),
+    ("01.5", SOLUTIONS["01.5"].replace("0.1 *", "0.2 *"), "the result at a rate of 0.2."),
     ("01.5", SOLUTIONS["01.5"].replace("gradient(y, x)", "gradient(y)"),
      "A call is missing the argument sources."),
     ("03.2", solved("03.2", "return w", "return w.numpy()"), "it's a plain number"),
@@ -360,7 +360,7 @@ def learn(loss_of, start, steps):
         if steps <= 0:
             return w
 """
-    assert "With 0 steps the variable should stay as it is" in check_program("03.2", first_then_ask)
+    assert "With 0 steps, the result should be what w began with" in check_program("03.2", first_then_ask)
 
 
 def test_a_step_that_leads_far_and_down_is_taken():
