@@ -74,8 +74,7 @@ def find_tape_outside_loop_hint(source: str, solution_source: str) -> str:
     Returns:
         The sentence, or "" if the tape is in the loop or the solution has no tape there.
     """
-    solution_records_in_loop = _has_tape_question_in_loop(solution_source, has_block=True)
-    if solution_records_in_loop and _has_tape_question_in_loop(source, has_block=False):
+    if _has_block_nested_with_loop(solution_source) and _has_block_nested_with_loop(source) is False:
         return say(
             "The loop that asks for the gradient opens no tape. If a tape records only once, before the loop, every "
             "step gets the gradient of the first step. A new tape in each step records where that step begins."
@@ -83,13 +82,15 @@ def find_tape_outside_loop_hint(source: str, solution_source: str) -> str:
     return ""
 
 
-def _has_tape_question_in_loop(source: str, has_block: bool) -> bool:
-    """Return whether a loop asks a tape for gradients and, depending on `has_block`, contains a `with` block."""
-    for loop in list_nodes(ast.parse(source), ast.For, ast.While):
-        asks_tape = any(node.attr == "gradient" for node in list_nodes(loop, ast.Attribute))
-        if asks_tape and any(list_nodes(loop, ast.With)) == has_block:
-            return True
-    return False
+def _has_block_nested_with_loop(source: str) -> bool | None:
+    """Return whether a `with` block is in a loop or contains one, or None if no loop asks a tape for gradients."""
+    tree = ast.parse(source)
+    loops = list_nodes(tree, ast.For, ast.While)
+    if not any(".gradient(" in ast.unparse(loop) for loop in loops):
+        return None
+    return any(list_nodes(loop, ast.With) for loop in loops) or any(
+        list_nodes(block, ast.For, ast.While) for block in list_nodes(tree, ast.With)
+    )
 
 
 def _collect_read_names(nodes: list[ast.AST]) -> NameSet:
@@ -115,10 +116,12 @@ def iter_programs_with_other_results(source: str) -> Iterator[TextPair]:
     last_line = function.body[-1] if function else None
     if not (function and isinstance(last_line, ast.Return) and last_line.value):
         return
-    variables = [node for node in ast.walk(function) if isinstance(node, (ast.Name, ast.Tuple))]
-    names = [node for node in variables if isinstance(node.ctx, ast.Store)]
+    names = [
+        node
+        for node in ast.walk(function)
+        if isinstance(node, (ast.Name, ast.Tuple)) and isinstance(node.ctx, ast.Store)
+    ]
     parts = list_nodes(last_line.value, ast.Name, ast.Call, ast.BinOp)
-    first_item = ast.Subscript(last_line.value, ast.Constant(0))
-    for text in dict.fromkeys(map(ast.unparse, [*names, *parts, first_item])):
+    for text in dict.fromkeys(map(ast.unparse, [*names, *parts, ast.Subscript(last_line.value, ast.Constant(0))])):
         function.body[-1] = ast.parse(f"return {text}").body[0]
         yield text, ast.unparse(function)
