@@ -49,7 +49,8 @@ class LoggedCall:
         is_in_function: Whether the call is in a traced function.
         trainable_inputs: For each input, whether it is a trainable variable, or None if it is not a variable.
         input_values: The values of the inputs, if the call was computed immediately.
-        row_count: The number of rows on the innermost tape after the call.
+        row_count: The number of rows in the open recording after the call, or -1 if no tape is open, not even a paused
+            one.
     """
 
     tape_counts: tuple[int, ...]
@@ -144,7 +145,7 @@ def note_unknown_function_call(inputs: Case, result: EagerTensor) -> None:
         # `numpy` would log that the program took the value out of TensorFlow.
         arrays = (np.array(provenance.get_state_tensor(value)._value) for value in inputs)
         input_values = () if is_in_function else tuple(arrays)
-        row_count = len(getattr(state.tapes[-1], "_record", None) or ()) if state.tapes else 0
+        row_count = -1 if state.record is None else len(state.record)
         observed.calls.append(LoggedCall(tape_counts, is_in_function, trainable_inputs, input_values, row_count))
         observed.call_results.append(result)
 

@@ -12,7 +12,7 @@ TILTED = compile_unknown_function("a * b * b + b", "[b * b, 2 * a * b + 1]")
 
 
 def _find_hint_if_a_was_watched(answer: Answer, observed_runs: ObservedRuns) -> str:
-    """Say that the tape watched `a`, and whether the None was typed in, or return "" if it did not watch `a`."""
+    """Say that `f` got no variable, or that the tape watched `a`, or return "" if neither is true."""
     for run in observed_runs:
         names = (run.asked_names or [{}])[0]
         # A tensor that was computed from a trainable `a` is as good as `a`, if the tape watches `b` alone.
@@ -22,7 +22,7 @@ def _find_hint_if_a_was_watched(answer: Answer, observed_runs: ObservedRuns) -> 
         if not all(call.trainable_inputs[0] is not None or reads_variable for call in run.calls):
             return "a replaced"
         if any(call.tape_counts[0] for call in run.calls):
-            return "a watched by itself" if "None" in f"{run.answers}" else "a watched"
+            return "a watched"
     return ""
 
 
@@ -104,9 +104,13 @@ with tf.GradientTape(persistent=True) as tape:
                 Mistake(
                     lambda f, a, b: [None, None],
                     named="read too early",
-                    where=r"start = [^#]*watch\(b\)[^#]*f\(a, start\)",
+                    where=r"start = .*\bb\b[^#]*watch\(b\)[^#]*f\(a, start\)",
                 ),
-                Mistake(lambda f, a, b: [*f.compute_derivatives(a, b)], named="a in watch", where=r"watch\([^)]*\ba\b"),
+                Mistake(
+                    lambda f, a, b: [*f.compute_derivatives(a, b)],
+                    named="a in watch",
+                    where=r"= *False[^#]*watch\([^)]*\ba\b",
+                ),
             ],
             also=_find_hint_if_a_was_watched,
             start="""

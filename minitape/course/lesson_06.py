@@ -34,15 +34,16 @@ def _find_extra_computation_hint(answer: Answer, observed_runs: ObservedRuns) ->
     if any(len(question.operations) > run.calls[-1].row_count for run in observed_runs for question in run.questions):
         return "computed after rest"
     run = observed_runs[0]
-    sources = [source for tape in run.asked_tapes if tape.last_request for source in tape.last_request.sources]
-    has_variable = any(hasattr(names.get("x"), "assign") for names in run.asked_names)
-    if has_variable and not any(hasattr(source, "assign") for source in sources):
+    requests = (tape.last_request for tape in run.asked_tapes if tape.last_request)
+    if any(hasattr(names.get("x"), "assign") for names in run.asked_names) and not any(
+        hasattr(source, "assign") for request in requests for source in request.sources
+    ):
         return "not asked about x"
     return ""
 
 
 def _find_note_hint(answer: Answer, observed_runs: ObservedRuns) -> str:
-    """Find out whether a tape recorded the note, or whether the loss is more than the result of `f`.
+    """Find out whether a tape recorded the note, the note ran outside, or the loss is more than the result of `f`.
 
     Args:
         answer: The learner's function.
@@ -54,8 +55,10 @@ def _find_note_hint(answer: Answer, observed_runs: ObservedRuns) -> str:
     for run in observed_runs:
         if all(any(call.tape_counts) for call in run.calls):
             return "note recorded"
-        targets = [target for tape in run.asked_tapes if tape.last_request for target in tape.last_request.targets]
-        if not {*map(float, targets)} <= {*map(float, run.call_results)}:
+        if any(call.row_count < 0 for call in run.calls):
+            return "note outside"
+        requests = (tape.last_request for tape in run.asked_tapes if tape.last_request)
+        if any(float(target) not in map(float, run.call_results) for request in requests for target in request.targets):
             return "more than f"
     return ""
 

@@ -509,7 +509,7 @@ def best_seen(loss_of, start, steps, rate):
             lowest = loss
             best = w.numpy()
     return best
-#@ 05.4 | One question may ask for a whole list of gradients.
+#@ 05.4 | more sweeps than it takes steps
 def fit(loss_of, starts, steps, rate):
     variables = [tf.Variable(start) for start in starts]
     for _ in range(steps):
@@ -536,8 +536,8 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
     ("07.7", "tf.reduce_sum(gradient * v)", "gradient[0] * v[0] + gradient[1] * v[1]", "Only the first two products"),
     ("07.5", "slope / tf.abs(bend)", "tf.abs(slope) / bend", "The slope loses its sign here"),
     ("05.3", "y = f(x)\n        z = g(x)", "z = g(x)\n        y = f(z)", "The first number is the gradient of f(g(x))"),
-    ("06.5", "tf.stop_gradient(x - factor * x)", "tf.stop_gradient(x) - factor * x", "different parts of y cancels"),
-    ("06.4", "tf.round(x) - x)", "tf.floor(x + 0.5) - x)", "Only 2.5 goes wrong"),
+    ("06.5", "tf.stop_gradient(x - factor * x)", "tf.stop_gradient(x) - factor * x", "outside the stop should cancel"),
+    ("06.4", "tf.round(x) - x)", "tf.floor(x + 0.5) - x)", "only 2.5 goes wrong"),
     ("02.6", "speeds[start] = 1.0", "speeds[max(k for k, r in enumerate(rows) if r[0] == 'leaf')] = 1.0", "last leaf"),
     ("02.5", "adjoints[inputs[0]] += arrived\n", "adjoints[inputs[0]] = arrived * values[row]\n",
      "The first wrong number on the way is"),
@@ -790,8 +790,8 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
     ("04.3", "watch(b)", "watch(a)", "The tape should watch b alone, before"),
     ("04.3", "watch(b)", "watch([a, b])", "Pass only b to tape.watch."),
     ("04.3", "        tape.watch(b)\n", "", "the tape did not watch b"),
-    ("04.3", "[a, b]", "b", "Return both gradients"),
-    ("04.3", "tf.Variable(value_of_a)", "tf.constant(value_of_a)", "Which setting keeps the tape from"),
+    ("04.3", "[a, b]", "b", "This is the gradient for b alone."),
+    ("04.3", "tf.Variable(value_of_a)", "tf.constant(value_of_a)", "that f gets isn't a variable"),
     ("04.3", "[a, b])", '[a, b], unconnected_gradients="zero")', "A zero would hide that"),
     ("04.3", (
         "    with tf.GradientTape(watch_accessed_variables=False) as tape:\n"
@@ -803,7 +803,7 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
     ("04.4", "b.assign_sub(0.1 * tape.gradient(loss, b))", "b = b - 0.1 * tape.gradient(loss, b)",
      "but no variable was changed. Which method"),
     ("04.4", "(watch_accessed_variables=False)", "()", "recorded the whole trunk"),
-    ("04.4", "assign_sub", "assign_add", "b climbs"),
+    ("04.4", "assign_sub", "assign_add", "b goes uphill here."),
     ("04.4", "        tape.watch(b)", "        tape.watch([a, b])", "recorded the whole trunk"),
     ("05.3", "persistent=True", "", "A tape gives only one answer"),
     ("05.3", (
@@ -813,7 +813,7 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
     ("05.4", "= tape.gradient(loss, variables)", "= [tape.gradient(loss, v) for v in variables]",
      "A tape gives only one answer"),
     ("05.4", "loss_of(*variables)", "loss_of(variables)", "loss_of takes the variables one by one, and"),
-    ("05.4", "return variables", "return [v.numpy() for v in variables]", "Return the variables themselves"),
+    ("05.4", "return variables", "return [v.numpy() for v in variables]", "isn't a list of variables"),
     ("05.4", "assign_sub", "assign_add", "Your result is what steps uphill give."),
     ("05.4", "rate * ", "", "You never use 'rate'"),
     ("05.4", "variable.assign_sub(", "variable = variable - (", "These are the values from the start."),
@@ -824,15 +824,15 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
     ("05.5", "x + step * ", "", "These are only the signs"),
     ("05.5", "x + step", "step", "This is how far each number moves. Add it to"),
     ("06.3", "a, tf.stop_gradient(b)", "tf.stop_gradient(a), b", "The other way round: now the good"),
-    ("06.3", "distance(a, tf.stop_gradient(b))", "tf.stop_gradient(distance(a, b))", "neither a nor b gets a gradient"),
-    ("06.4", "x + tf.stop_gradient(tf.round(x) - x)", "x", "It should be round(x)."),
-    ("06.4", "tf.round(x) - x", "tf.round(x)", "nearly twice what it should be"),
+    ("06.3", "distance(a, tf.stop_gradient(b))", "tf.stop_gradient(distance(a, b))", "from the target to a"),
+    ("06.4", "x + tf.stop_gradient(tf.round(x) - x)", "x", "the first value is x itself"),
+    ("06.4", "tf.round(x) - x", "tf.round(x)", "What x lacks is only the difference."),
     ("06.5", "factor * x + tf.stop_gradient(x - factor * x)", "x", "y should let only factor times as much through"),
     ("06.5", (
         "factor * x + tf.stop_gradient(x - factor * x)"
-    ), "tf.stop_gradient(x)", "A part of y should lead back to x"),
+    ), "tf.stop_gradient(x)", "blocks the gradient from the target to x"),
     ("06.5", "factor * x + tf.stop_gradient(x - factor * x)", "tf.stop_gradient(factor * x) + x - factor * x",
-     "The wrong half is stopped"),
+     "as if the wrong half were stopped"),
     ("06.5", "factor * x + tf.stop_gradient(x - factor * x)", "factor * x / factor", "dividing takes the factor back"),
     ("06.5", "stop_gradient(x - factor * x)", "stop_gradient(x)", "too much by factor * x"),
     ("07.3", "outer.gradient(bend, x)", "bend", "the second derivative"),
@@ -850,7 +850,7 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
     ("07.7", "outer.gradient(along, x)", "inner.gradient(along, x)", "A tape gives only one answer"),
     ("05.3", "tf.Variable", "tf.constant", "x is a tensor that the tape does not watch"),
     ("06.4", "x + tf.stop_gradient(tf.round(x) - x)", "(r := tf.round(x)) + tf.stop_gradient(x - r)",
-     "other way round"),
+     "should come back to x"),
     ("07.5", "for _ in range(10)", "for _ in range(100)", "That's the result of more than ten halvings."),
     ("07.5", "move = move / 2.0", "pass", "Here x stays put even where a shorter step"),
     ("07.1", "return outer.gradient(loss, x)", "return slope + 2 * slope", "needs the slope of the slope"),
@@ -1026,15 +1026,24 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
      "the None isn't the gradient for a"),
     ("04.4", "b.assign_sub(0.1 * tape.gradient(loss, b))", "b = tf.Variable(b - 0.1 * tape.gradient(loss, b))",
      "but no variable was changed"),
-    ("05.4", "rate * gradient", "rate * sum(gradients)", "moves by the sum of all the gradients"),
+    ("05.4", "rate * gradient", "rate * sum(gradients)", "times the sum of all the gradients"),
     ("05.5", "x + step * tf.sign(tape.gradient(loss, x))",
      "tf.where(tape.gradient(loss, x) > 0.0, x + step, x - step)", "A number whose gradient is 0 moves down here."),
+    ("05.5", "tf.sign(tape.gradient(loss, x))", "tf.sign(tf.abs(tape.gradient(loss, x)))", "isn't 0 moves up here"),
+    ("05.4", "() as tape:\n            loss = loss_of(*variables)\n        gradients = tape.gradient(loss, variables)\n"
+     "        for variable, gradient in zip(variables, gradients):\n            variable.assign_sub(rate * gradient)",
+     "(persistent=True) as tape:\n            loss = loss_of(*variables)\n        for variable in variables:\n"
+     "            variable.assign_add(rate * tape.gradient(loss, variable))",
+     "what steps uphill give"),
     ("06.3", "distance(a, tf.stop_gradient(b))", "distance(a, b)\n        b = tf.stop_gradient(b)",
      "the None isn't the gradient for b"),
-    ("06.3", "tf.stop_gradient(b)", "b + 0.0", "b still gets the same gradient as at the start"),
+    ("06.3", "[a, b])", "[a])", "This list has one gradient, which is a's."),
+    ("06.3", "tf.stop_gradient(b)", "b + 0.0", "b gets the same gradient as at the start"),
     ("06.4", "gradient(z, x)", "gradient(z, y)", "your tape wasn't asked about x"),
     ("06.5", "gradient(z, x)", "gradient(z, y) * factor", "your tape wasn't asked about x"),
     ("06.6", "loss = f(a, b)", "loss = f(a, b) + said", "asked about more than the result of f"),
+    ("06.6", "with tape.stop_recording():\n            said = note(a, b)\n        loss = f(a, b)",
+     "loss = f(a, b)\n    said = note(a, b)", "note ran outside the tape's `with` block"),
     ("06.6", "\n        loss = f(a, b)", "\n    loss = f(a, b)", "f(a, b) ran after the tape's with block had ended"),
     ("07.1", "outer.gradient(loss, x)", "slope + slope * outer.gradient(slope, x)", "twice as much"),
     ("07.4", "x - slope(x) / bend(x)", "x - tf.abs(slope(x) / bend(x))", "This step always goes left."),

@@ -103,7 +103,7 @@ PROGRAMS = [
         solved("06.3", "b = tf.Variable(value_of_b)", "b = tf.Variable(value_of_b, trainable=False)").replace(
             "tf.stop_gradient(b)", "b"
         ),
-        "no tape watches b by itself",
+        "isn't trainable. b should stay",
     ),
     ("02.3", solved("02.3", "arrived, -arrived", "arrived * y, arrived * x"), "the rule for a product"),
     (
@@ -120,7 +120,7 @@ PROGRAMS = [
     ("02.5", solved("02.5", "range(len(rows))", "range(1, len(rows) + 1)"), "Positions are counted from 0"),
     ("02.5", solved("02.5", '"multiply"', '"mul"'), "if no product sends anything."),
     ("02.5", solved("02.5", "operation, *inputs =", "operation, *inputs, _ ="), "not yet"),
-    ("05.5", solved("05.5", "step * ", ""), "moves by 1"),
+    ("05.5", solved("05.5", "step * ", ""), "The numbers move by 1 here."),
     ("05.5", solved("05.5", "tf.sign(tape.gradient(loss, x))", "1.0"), "All numbers move up"),
     ("12.3", solved("12.3", "adjoints[target.row] = 1.0", "adjoints[-1] = 1.0"), "Put 1.0 at the row of the target"),
     ("12.7", solved("12.7", "g, g.sum(axis=0)", "g * b, g.sum(axis=0)"), "x isn't multiplied by b"),
@@ -134,7 +134,7 @@ PROGRAMS += [  # of a third reading: a wrong way that was accepted, and causes t
     ("06.5", solved("06.5", "factor * x + tf.stop_gradient(x - factor * x)", "x + 0.0")
      .replace("z = rest", "z = factor * rest"),
      "your code keeps computing after rest"),
-    ("06.4", solved("06.4", "x + tf.stop_gradient(tf.round(x) - x)", "x.assign(tf.round(x))"), "leave x as it is"),
+    ("06.4", solved("06.4", "x + tf.stop_gradient(tf.round(x) - x)", "x.assign(tf.round(x))"), "should stay as it is"),
     ("12.2", SOLUTIONS["12.2"].replace("(g * y, g * x)", "(g * z / x, g * z / y)"), "ZeroDivisionError"),
     ("12.3", solved("12.3", "range(target.row, -1, -1)", "range(target.row + 1)"), "3.0 comes back to the sum"),
     ("01.4", solved("01.4", "            inner.watch(x)\n", ""), "Hint: inner: x is a tensor"),
