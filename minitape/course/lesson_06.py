@@ -10,12 +10,11 @@ REST = Polynomial(0, 1, 0, 2)
 
 
 def _find_hint_if_b_was_watched(answer: Answer, observed_runs: ObservedRuns) -> str:
-    """Say that a tape can go back to `b`, and whether the None was typed in, or return "" if no tape can."""
-    if any(call.trainable_inputs[1] is False for run in observed_runs for call in run.calls):
-        return "b frozen for good"
+    """Say that `b` is not trainable, or that a tape can go back to `b`, or return "" if neither is true."""
+    if any(not getattr(names.get("b"), "trainable", True) for run in observed_runs for names in run.asked_names):
+        return "b not trainable"
     if any(call.tape_counts[1] for run in observed_runs for call in run.calls):
-        # A tape that was asked about another tensor in place of `b` returned None for that tensor.
-        return "late stop" if "None" in f"{observed_runs[0].answers}" else "path to b"
+        return "path to b"
     return ""
 
 

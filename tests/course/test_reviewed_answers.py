@@ -103,7 +103,7 @@ PROGRAMS = [
         solved("06.3", "b = tf.Variable(value_of_b)", "b = tf.Variable(value_of_b, trainable=False)").replace(
             "tf.stop_gradient(b)", "b"
         ),
-        "isn't trainable. b should stay",
+        "b isn't trainable here.",
     ),
     ("02.3", solved("02.3", "arrived, -arrived", "arrived * y, arrived * x"), "the rule for a product"),
     (
@@ -127,7 +127,7 @@ PROGRAMS = [
     (
         "06.4",
         solved("06.4", "x + tf.stop_gradient(tf.round(x) - x)", "x + tf.round(x) - x"),
-        "The value is right, but the gradient is 0.",
+        "The value is right, but the gradient is 0, up to",
     ),
 ]
 PROGRAMS += [  # of a third reading: a wrong way that was accepted, and causes that were guessed
