@@ -35,22 +35,22 @@ def _find_best_point_undoing_bad_steps(loss_of: Polynomial, steps: int, momentum
     return best[0]
 
 
-def _descend(loss_of: UnknownFunction, steps: int, remembers: float = 1.0, rate: float = 1.0) -> FloatList:
+def _descend(loss_of: UnknownFunction, steps: int, remembers: float = 1.0, factor: float = 1.0) -> FloatList:
     """Take steps of Adagrad or, if `remembers` is 0, of plain gradient descent."""
-    place, squares = np.zeros(2), np.zeros(2)
+    place, squares = np.zeros((2, 2))
     for _ in range(steps):
         slopes = np.array(loss_of.compute_derivatives(*place))
         squares += slopes**2
-        place -= rate * slopes / np.sqrt(squares) ** remembers
+        place -= factor * slopes / np.sqrt(squares) ** remembers
     return [*place]
 
 
 def _find_memory_hint(answer: Answer, loss_of: UnknownFunction, steps: int) -> str:
     """Say whether the loop divided by an empty memory, or whether it has no memory at all."""
-    numbers = np.array([float(value) for value in answer])
+    numbers = np.array([*map(float, answer)])
     if not np.isfinite(numbers).all():
         return "divided by zero"
-    for rate in (1.0, 0.1, 0.05, 0.04, 0.03, 0.01):
+    for rate in (0.5, 0.1, 0.05, 0.04, 0.03, 0.01):
         if np.allclose(numbers, _descend(loss_of, steps, 0.0, rate), rtol=1e-3):
             return "plain descent"
         if np.allclose(numbers, _descend(loss_of, steps, 1.0, rate), rtol=1e-3):
@@ -67,8 +67,12 @@ EXERCISES = complete_exercises(
             expect=lambda f, start, points: sum(x * f.derivative(start * x) for x in points),
             cases=[(F, 3.0, [1.0, 2.0]), (G, 0.5, [2.0, -1.0, 3.0])],
             mistakes=[
-                Mistake(named="plus equals", error=r"\+= value"),
-                Mistake(named="plain total", where=r"\+.*(float\(|numpy\()", error="_id"),
+                Mistake(named="plus equals", where=r"(?s)\b(\w+) = tf\.Variable\(0.*\b\1 \+=", error=r"\+= value"),
+                Mistake(
+                    named="plain total",
+                    where=r"(?m)\+=? *(float\(f|float\((?!x\))\w+\) *$|(f\(.*|\w+\.)numpy\(\) *$)",
+                    error="_id",
+                ),
             ],
             start="""
 def slope_of_total(f, start, points):

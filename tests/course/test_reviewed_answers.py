@@ -72,7 +72,7 @@ VALUES = [  # an exercise, an answer, what it hears, and what it must not hear
     ("06.2", {"A inner": 4.0, "A outer": 8.0, "B inner": 4.0, "B outer": 4.0}, "8 is the path through s",
      "too small"),
     ("07.2", [None, 10.0, 25.0, 20.0], "The results are right, but they are in the wrong order.", "Look at D"),
-    ("09.3", [2.0, 6.0, 8.0], "nobody read x while it was 3", "once more"),
+    ("09.3", [2.0, 6.0, 8.0], "But no line reads x while it's 3", "once more"),
     ("13.1", 49, "49 is 16 too few: w1 has", "32 + 16"),
     ("13.1", 80, "and b2 is a single number", "gives one number"),
 ]  # fmt: skip
@@ -95,7 +95,7 @@ PROGRAMS = [
     ("14.4", solved("14.4", "gradient(loss, w1)", "gradient(features, w1)"), "Does yours, and is it the target?"),
     ("appendix.2", "def keep(numbers):\n    return tf.minimum(tf.constant(numbers), 0.0)", "the other way round"),
     ("07.4", solved("07.4", "slope(x) / bend(x)", "bend(x) / slope(x)"), "upside down"),
-    ("07.4", solved("07.4", "x - slope(x) / bend(x)", "(x - slope(x)) / bend(x)"), "mind the brackets"),
+    ("07.4", solved("07.4", "x - slope(x) / bend(x)", "(x - slope(x)) / bend(x)"), "only the slope is divided"),
     ("07.4", solved("07.4", "slope(x) / bend(x)", "slope(x) * bend(x)"), "x minus slope times second derivative"),
     ("07.4", solved("07.4", "slope(x) / bend(x)", "0.1 * slope(x)"), "a step of gradient descent"),
     (
