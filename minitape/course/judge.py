@@ -368,14 +368,15 @@ def _judge_wrong_function(attempt: Attempt, comparison: AnswerComparison) -> Ver
     )
     if may_have_blank(attempt.source) and (attempt.source or (gives_nothing and not has_start)):
         return Verdict(None, is_unfinished=has_start)
+    last_line = attempt.source.strip().rpartition("\n")[2].strip()
     if not gives_nothing or not attempt.source or re.search(r"\breturn\s+(?!print\b)\S|\blambda\b", attempt.source):
         hint = find_attempt_hint(attempt)
-    elif "print(" in attempt.source:
+    elif "print(" in last_line:
         hint = say("Your function returns nothing. print only shows a value, but return hands it back.")
     else:
         hint = say(
             "Your function ends without return, so it gives None. Its last line is {line}. What should it return?",
-            line=attempt.source.strip().rpartition("\n")[2].strip(),
+            line=last_line,
         )
     result_text = (
         _describe_error(run.error, answer) if run.error else say("gives {value}", value=format_answer(run.value))

@@ -241,6 +241,7 @@ WRONG = [
         NESTED.replace("return outer.gradient(first, x)", "print(outer.gradient(first, x))"),
         "print only shows a value",
     ),
+    ("01.4", NESTED.replace("return outer", "print(first)\n    outer"), "Its last line is outer.gradient(first, x)."),
     ("01.2", LATE_WATCH.replace("gradient(y, x)", "gradient(x, y)"), "arguments are swapped"),
     ("08.2", SLOPE.replace("f(x)", "f(tf.cast(x, tf.float32))"), "only floats have gradients"),
     (
