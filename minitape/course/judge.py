@@ -62,7 +62,6 @@ from .tape_playback import (
     find_solution_text,
 )
 from .trials import (
-    TrialOutcome,
     describe_non_class_answer,
     format_trial_checklist,
     is_empty_answer,
@@ -134,13 +133,16 @@ def _judge_class(exercise: Exercise, answer: Answer) -> Verdict:
     earlier_hint = _describe_earlier_trial_failure(exercise, answer)
     if last_outcome.has_passed:
         return Verdict(not earlier_hint, trial_lines, earlier_hint, logged_as=earlier_hint, further_hints=())
-    typo_hint = find_name_error_hint(last_outcome.error, method) if last_outcome.error else ""
+    error = last_outcome.error
+    error_line = find_error_line(error, method) if error else ""
+    # The test itself may read an attribute that the class lacks. That is no typo of the learner's.
+    typo_hint = find_name_error_hint(error, method) if error and error_line else ""
     hint = typo_hint or last_outcome.find_hint(count_tries(exercise.name))
     part_hint = ""
     if hint in last_outcome.trial.hints:
         part_hint = (
             earlier_hint
-            or _find_trial_error_hint(last_outcome, method)
+            or (error and _find_trial_error_hint(error, error_line))
             or describe_wrong_places(last_outcome.value, last_outcome.trial.expect, is_same_within_tolerance)
         )
     return Verdict(
@@ -175,13 +177,10 @@ def _describe_earlier_trial_failure(exercise: Exercise, learner_class: Answer) -
     return ""
 
 
-def _find_trial_error_hint(outcome: TrialOutcome, method: Program) -> str:
-    """Find the meaning of a failed trial's error, and the line that raised the error."""
-    if outcome.error is None:
-        return ""
-    line = find_error_line(outcome.error, method)
+def _find_trial_error_hint(error: Exception, line: str) -> str:
+    """Find the meaning of a failed trial's error, and say which line raised the error."""
     return join_sentences(
-        find_error_hint(outcome.error), say("The error comes from this line: {line}", line=line) if line else ""
+        find_error_hint(error), say("The error comes from this line: {line}", line=line) if line else ""
     )
 
 
