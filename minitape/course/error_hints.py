@@ -43,7 +43,7 @@ ERROR_HINTS = {
     r"cannot.be.interpreted.as.an.integer|attribute.'__index__'$": (
         "Steps and positions are counted in whole numbers. Which value here is not a whole number?"
     ),
-    r"AttributeError.*attribute.'assign": (
+    r"AttributeError.*attribute.'assign(_add|_sub)?'": (
         "Only a variable can be assigned to, but this is not a variable. Does the name stand for the variable or for "
         "a different value?"
     ),
@@ -56,7 +56,8 @@ ERROR_HINTS = {
     ),
     r"AttributeError": "",  # The function find_error_hint describes these errors.
     r"'[\w.]*(function|method|Program|Polynomial|TracedNumber|Distance)(_or_method)?'": (
-        "A function is used as if it were a number. Did you forget to call it, or did you mean something else?"
+        "A function is used as if it were a number or a list. Did you forget to call it, or did you mean something "
+        "else?"
     ),
     r"RuntimeError.*tf.gradients.is.not.supported": (
         "tf.gradients works only in a graph. Ask your tape instead: tape.gradient(y, x)."
@@ -83,10 +84,10 @@ ERROR_HINTS = {
     ),
     r"TypeError.*for.\^": "In Python, ^ does not mean a power. Write **, as in x ** 2.",
     r"TypeError.*(not.subscriptable|not.iterable|an.iterable|iterate.over)": (
-        "A single value is used as if it were a list. Where does this value come from?"
+        "Something is used as if it were a list, but it is none. Where does this value come from?"
     ),
     r"ValueError.*to.unpack": (
-        "A line unpacks a list or tuple into the wrong number of names. What does the list or tuple contain?"
+        "A line unpacks something into the wrong number of names. How many values does it contain?"
     ),
     r"loop.has.\d+.variables": (
         "The body of a while_loop returns one value for each variable of the loop, in the same order. How many does "
@@ -99,12 +100,12 @@ ERROR_HINTS = {
         "A number got too large for Python's math. The functions of tf return inf for such a number instead."
     ),
     r"could.not.be.broadcast|core.dimension": (
-        "The shapes of two arrays don't fit together, as the message says. Which of the two isn't as long as it should "
-        "be?"
+        "The shapes of two arrays don't fit together, as the message says. Where do the two differ, and is this the "
+        "operation that you need?"
     ),
     r"indices.must.be.integers": (
-        "The value in the square brackets is not a whole number. Does the loop go over the items themselves instead of "
-        "their positions?"
+        "The value in the square brackets is not an integer. A loop over the items gives the items themselves, and "
+        "range(len(items)) gives their positions."
     ),
     r"takes.tensors.with.at.least.two.axes": (
         "@ multiplies matrices, but these are single lists. Multiply them with *, and add up the products."
@@ -114,8 +115,8 @@ ERROR_HINTS = {
     ),
     r"slice.scalar": "A single number has no parts and no order. Remove the square brackets.",
     r"truth.value.of.an.array|only.0-dimensional": (
-        "Python's if, -1 < x < 1 and float need a single number, but this tensor has many. Compute with the tensor as "
-        "it is, and let tf.where choose for each number."
+        "Python's if, -1 < x < 1 and float need a single number, but here there are many. Compute with all of them "
+        "at once, and let tf.where choose for each number."
     ),
     r"is.a.bool.tensor": "True and False are not numbers here. Convert them to numbers first: tf.cast(x > 0, x.dtype).",
     r"'tuple'.object.does.not.support": "A tuple cannot be changed. Make a list of it first: list(...).",
@@ -124,9 +125,11 @@ ERROR_HINTS = {
         "its numbers, compute a new tensor, as tf.where does."
     ),
     r"RecursionError": "The calls are nested too deeply here. Does a function call itself, and when should it stop?",
-    r"IndexError": "A list or table has no item at this position. Positions are counted from 0.",
-    r"KeyError": "A dictionary has no entry with this name. Is the name the same in both places?",
-    r"ZeroDivisionError": "Your program divides by 0. Which number does it divide by, and when is that number 0?",
+    r"IndexError": "There is nothing at this position of a list or an axis. Positions are counted from 0.",
+    r"KeyError": (
+        "A dictionary has no entry for this key. A key has to be the same where it is stored and where it is looked up."
+    ),
+    r"ZeroDivisionError": "Something is divided by 0 here. What is the divisor, and when is it 0?",
 }
 
 

@@ -243,7 +243,7 @@ TOLD = [
     ("11.2", solved("11.2", "** 0.5", "** 1 / 2"), "divided by half of x * x + y * y"),
     ("11.3", solved("11.3", "(x), grad", "(x), grad(1.0)"), "Return the function grad itself"),
     ("11.6", solved("11.6", "upstream, 0.0", "upstream"), "tf.where needs a third value"),
-    ("02.5", solved("02.5", "reversed(range(len(rows)))", "reversed(rows)"), "brackets is not a whole number"),
+    ("02.5", solved("02.5", "reversed(range(len(rows)))", "reversed(rows)"), "brackets is not an integer"),
     ("07.7", solved("07.7", "tf.reduce_sum(gradient * v)", "gradient @ v"), "@ multiplies matrices"),
     ("08.3", solved("08.3", "tape.gradient(y, x)", "tf.reduce_mean(tape.gradient(y, x))"), (
         "The right result is in tape.gradient(y, x)"
@@ -292,7 +292,7 @@ TOLD = [
     ("03.6", solved("03.6", "append(average.numpy())", "append(number)"), "These are the numbers themselves."),
     ("07.5", solved("07.5", "f(x - move) <= f(x)", "move < 1"), "3.25, 6) gives 3.25"),
     ("10.6", solved("10.6", "return found", "return throw(found)"), "The right result is in found,"),
-    ("13.9", solved("13.9", "mean(axis=0)", "mean"), "A function is used as if it were a number"),
+    ("13.9", solved("13.9", "mean(axis=0)", "mean"), "A function is used as if it were a number or a list"),
     ("03.2", solved("03.2", "range(steps)", "range(tf.constant(2.0))"), "counted in whole numbers"),
     ("05.3", solved("05.3", "persistent=True", "persistent=true"), "Did you mean 'True'?"),
     ("08.3", solved("08.3", "tf.reduce_mean(results)", "results.mean()"), "tf.reduce_mean(...)"),
