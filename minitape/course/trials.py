@@ -68,9 +68,9 @@ class TrialOutcome:
         values = [*self.value.values()] if isinstance(self.value, dict) else [self.value]
         if self.error is None and self.value is None:
             return say(
-                "The value in the row is None. Store the result of forward there."
+                ".value is None here. It's the third part of the Number's row, where apply stores what forward returns."
                 if self.trial.program.endswith(".value")
-                else "Your code returns nothing. Is a return missing?"
+                else "The result is None here, as it is if a function ends without a return that gives a value."
             )
         if compare_answers(values, self.trial.expect, RTOL, ATOL).is_right:
             return say(

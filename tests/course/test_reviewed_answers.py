@@ -122,7 +122,7 @@ PROGRAMS = [
     ("02.5", solved("02.5", "operation, *inputs =", "operation, *inputs, _ ="), "not yet"),
     ("05.5", solved("05.5", "step * ", ""), "The numbers move by 1 here."),
     ("05.5", solved("05.5", "tf.sign(tape.gradient(loss, x))", "1.0"), "All numbers move up"),
-    ("12.3", solved("12.3", "adjoints[target.row] = 1.0", "adjoints[-1] = 1.0"), "Put 1.0 at the row of the target"),
+    ("12.3", solved("12.3", "adjoints[target.row] = 1.0", "adjoints[-1] = 1.0"), "1.0 has to stand at the row"),
     ("12.7", solved("12.7", "g, g.sum(axis=0)", "g * b, g.sum(axis=0)"), "x isn't multiplied by b"),
     (
         "06.4",
@@ -150,7 +150,7 @@ PROGRAMS += [  # of a third reading: a wrong way that was accepted, and causes t
     ("12.4", SOLUTIONS["12.4"].replace((
         "(g / y, -g * x / y**2)"
     ), "(1 / y, -x / y**2)").replace("(g / y, -g * z / y)", "(1 / y, -z / y)"),
-     "Multiply each of its slopes by g"),
+     "Each of its slopes should be multiplied by g"),
     ("12.3", SOLUTIONS["12.3"].replace("adjoints[row] is None or not inputs", "not inputs"), "NoneType"),
     ("02.5", SOLUTIONS["02.5"].replace("arrived * values[inputs[1]]", "int(arrived * values[inputs[1]])"), "not yet"),
     ("01.5", solved("01.5", "x = x - 0.1 * tape.gradient(y, x)",
@@ -172,8 +172,11 @@ PROGRAMS += [  # of a fourth reading: an edit is told that the program shows, an
      "but no tape recorded the call"),
     ("09.6", "def descend(loss_of, steps):\n    return [tf.Variable(1.0)] * 2", "You never use 'loss_of'"),
     ("05.4", solved("05.4", "zip(variables, gradients)", "zip(gradients, variables)"), "stand for the variable"),
+    ("12.1", solved("12.1", 'self.append("watched", [], value)', 'self.append("watched", [], value) and self'),
+     "Here, .row is read from a tape"),
+    ("12.1", solved("12.1", "self.rows.append(", "self.row.append("), "Did you mean 'rows'?"),
     ("12.2", SOLUTIONS["12.2"].replace("in numbers], forward(", "in numbers], None and forward("),
-     "The value in the row is None."),
+     ".value is None here."),
     ("12.3", SOLUTIONS["12.3"].replace("return [", "return dict(enumerate([")
      .replace("in sources]", "in sources]))"),
      "right, but they are not in a list"),
@@ -225,7 +228,7 @@ PROGRAMS += [  # of a reading of 1,255 answers
     ("10.4", solved("10.4", "k + 1", "k + 2"), "this is the slope of f(f(x))"),
     ("10.4", solved("10.4", "k, y = tf", "y = tf"), "also returns the counter"),
     ("12.3", solved("12.3", "adjoints[target.row] = 1.0", "adjoints[-1] = 1.0")
-     .replace("range(target.row, -1, -1)", "range(len(self.rows) - 1, -1, -1)"), "Put 1.0 at the row of the target"),
+     .replace("range(target.row, -1, -1)", "range(len(self.rows) - 1, -1, -1)"), "1.0 has to stand at the row"),
     ("12.8", "def rule_of_matmul(g, z, x, w):\n    return g @ w.T",
      "your answer is an array of 2 by 4 numbers, not a tuple"),
 ]  # fmt: skip

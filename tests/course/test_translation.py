@@ -280,7 +280,9 @@ def test_what_is_said_of_a_class_comes_from_the_lessons_file(folder):
         rows = None
 
     trial = collect_exercises("12")["12.1"].trials[0]
-    assert count_try_and_build_feedback("12.1", Tape).endswith("Hint: Your code returns nothing. Is a return missing?")
+    assert count_try_and_build_feedback("12.1", Tape).endswith(
+        "Hint: <The rows of a new tape are None. A list that's empty is written as self.rows = [].>"
+    )
     Tape.rows = (1,)
     assert [count_try_and_build_feedback("12.1", Tape).rpartition("Hint: ")[2] for _ in range(3)] == [
         f"<{hint}>" for hint in (*trial.hints[1:], trial.hints[-1])
