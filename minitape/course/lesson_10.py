@@ -1,9 +1,7 @@
 """The answers of lesson 10, branches, loops and traced programs."""
 
-import ast
 import re
 
-from ..common.syntax import list_nodes
 from ..engine.types import FloatList, Function
 from .attempt import find_function_source
 from .call_log import ObservedRuns
@@ -21,6 +19,8 @@ FALLS = Polynomial(1, -2)
 FLAT = Polynomial(0, 0, 1)
 REWRITTEN_LOOP = r"(?m)^ *(while |for .* in tf\.range\()"
 """A loop that TensorFlow rewrites and records once, so it is as right as `tf.while_loop`."""
+TRACED_IN_LOOP = r"(?m)^( *)for .*(\n(\1 .*)?)*(def |lambda|tf\.function)"
+"""A function that is created anew in each iteration of a loop."""
 UNPACKED_COUNTER = r", *\w+ *= *tf\.while_loop"
 
 
@@ -52,18 +52,17 @@ def _find_repeated_run_hint(answer: Function, observed_runs: ObservedRuns) -> st
 
 def _find_tracing_hint(answer: Function, observed_runs: ObservedRuns) -> str:
     """Say what is wrong with a program that returns both slopes, but not from one traced loss with the penalty."""
-    is_outside = any(
-        {"multiply", "add"} <= set(question.operations) for run in observed_runs for question in run.questions
-    )
-    if is_outside or any(
-        sum(question.sweep_count for question in run.questions if question.is_answered) < 2 for run in observed_runs
-    ):
-        return "penalty outside the loss"
+    for run in observed_runs:
+        # A tape inside the traced function has no row for that function. It is asked once, and answers at each call.
+        penalties = [question for question in run.questions if {"multiply", "add"} <= set(question.operations)]
+        if (
+            any("function" in question.operations for question in penalties)
+            or sum(question.sweep_count for question in run.questions) + len(penalties) < 2
+        ):
+            return "penalty outside the loss"
     if not _find_repeated_run_hint(answer, observed_runs):
         return ""
-    loops = list_nodes(ast.parse(find_function_source(answer)), ast.For)
-    is_traced_in_loop = any(list_nodes(loop, ast.FunctionDef, ast.Lambda) for loop in loops)
-    return "traced in the loop" if is_traced_in_loop else "traced for each number"
+    return "traced in the loop" if re.search(TRACED_IN_LOOP, find_function_source(answer)) else "traced for each number"
 
 
 def _find_unrolled_loop_hint(answer: Function, observed_runs: ObservedRuns) -> str:
@@ -71,14 +70,14 @@ def _find_unrolled_loop_hint(answer: Function, observed_runs: ObservedRuns) -> s
     source = find_function_source(answer)
     if re.search(REWRITTEN_LOOP, source):
         return ""
-    function_counts = [question.operations.count("function") for run in observed_runs for question in run.questions]
+    function_counts = [
+        sum(question.operations.count("function") for question in run.questions) for run in observed_runs
+    ]
     if len({*function_counts}) > 1:
         return "Python loops over traces"
     if 2 in function_counts and not re.search(UNPACKED_COUNTER, source):
         return "counter in the target"
-    if any(len(run.calls) > 2 for run in observed_runs):
-        return "unrolled loop"
-    return ""
+    return "unrolled loop" if any(len(run.calls) > 2 for run in observed_runs) else ""
 
 
 EXERCISES = complete_exercises(
@@ -110,8 +109,9 @@ def two_slopes(f, value):
                 *(
                     Mistake(_compute_unpenalized_slopes, named=name, where=where)
                     for name, where in {
+                        # The first group is the name that x is multiplied by.
                         "variable made in the loop": (
-                            r"(?s)\A(?=.*def loss\(\w+\)).*for [^\n]*(Variable|\n +\w+ = tf\.Variable\((?!value))"
+                            r"(?s)def loss\(\w+\).*?\+ *(\w+) *\*.*for ([^\n]*\n +)?\b\1 (in [^\n]*|= tf\.)Variable"
                         ),
                         "variable hidden by the loop": (
                             r"(?s)\bpenalty *= *tf\.Variable.*for penalty in (?!.*\.assign\()"
@@ -121,14 +121,18 @@ def two_slopes(f, value):
                         "tensor kept in the recording": (
                             r"(?s)def loss\(\w+\):\n(?:(?!\n    \w).)*tf\.(constant|convert_to_tensor|cast)\(penalty"
                         ),
-                        "penalty not passed": r"(?s)\A(?!.*= *loss\(\w+,).*def loss\(\w+, *\w+ *=",
-                        "assigned too late": r"(?s)= *loss\(.*\.assign\(",
+                        "penalty not passed": r"(?s)\A(?!.*(?<!def )\bloss\([^()\n]*,).*def loss\(\w+, *\w+ *=",
+                        "assigned too late": (
+                            r"(?s)\b(\w+) *= *tf\.Variable\((?!value)(?:(?!\b\1\.assign\().)*= *loss\(.*\b\1\.assign\("
+                        ),
                         "penalty kept in the recording": (
-                            r"(?s)\A(?!.*penalty *= *tf\.Variable).*(def loss\(\w+\)|lambda \w+:).*\+ *penalty *\*"
+                            r"(?s)\A(?!.*penalty *= *tf\.Variable)"
+                            r".*(def loss\(\w+\):|lambda \w+:)(?:(?!\n    \w).)*\+ *penalty *\*"
                         ),
                     }.items()
                 ),
-                Mistake(raise_error, named="f called outside a trace", error="traced function"),
+                Mistake(raise_error, named="f called outside a trace", error="only inside a traced|放在跟踪过的函数里"),
+                Mistake(raise_error, named="number asked while tracing", error="Python asked for"),
             ],
         ),
         Exercise("10.3", expect={"A": 1, "B": 2, "C": 3, "D": 1}),
@@ -145,6 +149,7 @@ def two_slopes(f, value):
                     error="Python asked for|iterate over|as an integer",
                 ),
                 Mistake(raise_error, named="two kinds of numbers", error="was expected to be a"),
+                Mistake(raise_error, named="body as condition", where=r"while_loop", error="truth value"),
             ],
         ),
         Exercise("10.5", expect={"A": 1, "B": 2, "C": 3, "D": 2}),

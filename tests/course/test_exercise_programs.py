@@ -20,7 +20,7 @@ import minitape as tf
 from minitape.cli.lesson_files import find_lessons_folder, get_exercise_prefix, list_notebook_files
 from minitape.cli.notebook_rules import find_solution_code, is_exercise
 from minitape.course import Exercise
-from minitape.course.checker import count_try_and_build_feedback
+from minitape.course.checker import count_try_and_build_feedback, is_right
 from minitape.course.exercise import ADDED_EXERCISES, collect_exercises, list_built_in_lessons
 from minitape.course.unknown_functions import UnknownFunction
 
@@ -166,6 +166,17 @@ def slope_of_repeated(f, value, times):
 """
 LOOP = "k, y = tf.while_loop(lambda k, y: k < times, step, [0, x])"
 FOR = "y = x\n        for _ in {}:\n            y = f(y)"
+SLOPES_MULTIPLIED = """
+def slope_of_repeated(f, value, times):
+    once = tf.function(lambda x: f(x))
+    x, slope = tf.constant(value), 1.0
+    for _ in range(times):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = once(x)
+        x, slope = y, slope * tape.gradient(y, x)
+    return slope
+"""
 AIM = SOLUTIONS["10.6"]
 
 ADD = "share if adjoints[i] is None else adjoints[i] + share"
@@ -305,7 +316,11 @@ def values_and_slopes(f, values):
         .replace("loss(x)\n        f", "loss(x)\n        penalty.assign(number)\n        f"),
         "Assign to it before loss is called",
     ),
-    ("10.2", TWO_SLOPES.replace("(0.0, 5.0)", "(tf.Variable(0.0), tf.Variable(5.0))"), "one variable before the loop"),
+    (
+        "10.2",
+        TWO_SLOPES.replace("(0.0, 5.0)", "(tf.Variable(0.0), tf.Variable(5.0))"),
+        "If one variable is made before the loop",
+    ),
     ("10.2", TWO_SLOPES.replace("(0.0, 5.0)", "tf.constant([0.0, 5.0])"), "How does a new number get in?"),
     ("10.2", TWO_SLOPES.replace("+ penalty", "+ tf.constant(penalty)"), "Make a tensor from each"),
     (
@@ -317,7 +332,18 @@ def values_and_slopes(f, values):
     ("10.2", TWO_SLOPES.replace("y = loss(x)", "y = 1.0 * loss(x)"), "in the recording for good"),
     ("10.2", TWO_SLOPES.replace("penalty = 0.0", "penalty = 5.0"), "not yet"),
     ("10.2", TWO_SLOPES.replace("    @tf.function\n", ""), "Keep @tf.function above loss"),
-    ("10.4", REPEATED.replace("f(y)", "f(x)"), "Give f the y of the iteration before"),
+    ("10.2", solved("10.2", "+ penalty * x", "+ float(penalty) * x"), "Compute with the tensor itself"),
+    (
+        "10.4",
+        solved(
+            "10.4",
+            "lambda k, y: k < times, lambda k, y: (k + 1, f(y))",
+            "lambda k, y: (k + 1, f(y)), lambda k, y: k < times",
+        ),
+        "tf.while_loop takes the condition first",
+    ),
+    ("10.4", SLOPES_MULTIPLIED, "The loop belongs inside the traced function"),
+    ("10.4", REPEATED.replace("f(y)", "f(x)"), "should apply f to the y of the one before"),
     ("10.4", REPEATED.replace(LOOP, "y = f(x)"), "This is the slope of f(x), whatever times is"),
     (
         "10.2",
@@ -362,9 +388,9 @@ def values_and_slopes(f, values):
     (
         "10.2",
         TWO_SLOPES.replace("tape.gradient(y, x)", "tape.gradient(y, x) + penalty"),
-        "the slope of the penalty by hand",
+        "adding the penalty's slope to one",
     ),
-    ("10.4", UNROLLED, "Python went through the loop"),
+    ("10.4", UNROLLED, "Python called f several times while it traced"),
     ("14.4", STANDARDIZED.replace(OFF, "        tape.watch(hidden)\n" + OFF), "inside a stop_recording() block"),
     (
         "14.4",
@@ -666,7 +692,7 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
     ("10.2", "def loss(x, penalty)", "def loss(penalty, x)", "takes its two arguments in the other order"),
     ("10.2", "tf.constant(penalty)", "tf.constant(5.0)", "Both slopes belong to a penalty of 5"),
     ("10.2", "+ penalty * x", "+ penalty * x * x", "if the penalty is multiplied by x * x"),
-    ("10.4", "f(y)), [0", "tf.stop_gradient(f(y))), [0", "or nothing comes back through the loop"),
+    ("10.4", "f(y)), [0", "tf.stop_gradient(f(y))), [0", "or if nothing comes back through the loop"),
     ("10.4", "(k + 1, f(y))", "(f(y), k + 1)", "Two kinds of numbers meet here"),
     ("10.4", "(k + 1, f(y))", "f(y)", "returns one value for each variable of the loop"),
     ("08.3", "reduce_mean(results)", "reduce_sum(results) / 2", "There aren't always two values"),
@@ -692,7 +718,7 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
     ("11.6", "upstream, 0.0", "upstream, -upstream", "Outside the ramp, -upstream comes back"),
     ("11.6", "tf.sign(x), grad", "tf.sign(x), grad(x)", "Return the function grad itself"),
     ("11.6", "tf.sign(x), grad", "tf.sign(x)", "sign returns only its value"),
-    ("10.4", "k < times", "y < times", "does the condition compare with it"),
+    ("10.4", "k < times", "y < times", "A counter that's compared with it must be whole"),
     ("11.2", "upstream * x / z, upstream * y / z", "1.0 / z, 1.0 / z", "Both results are 1 / z"),
     ("11.4", "1.0 / (1.0 + tf.exp(-x))", "(1.0 + tf.tanh(x)) / 2.0", "but twice as fast"),
     ("11.4", "1.0 / (1.0 + tf.exp(-x))", "tf.maximum(x, 0.0)", "the larger of x and 0"),
@@ -1162,6 +1188,16 @@ def test_each_mistake_that_is_known_has_a_program():
 def test_a_program_is_right_as_the_solution_has_it_and_three_others_are_wrong(name):
     assert check_program(name, SOLUTIONS[name]).startswith(f"Exercise {name}: correct.")
     assert len({program for other, program, _ in WRONG if other == name}) >= 3
+
+
+def test_a_tape_inside_the_traced_function_is_right():
+    tape = "with tf.GradientTape() as tape:\n            y = f(x) + penalty * x\n        return tape.gradient(y, x)"
+    program = SOLUTIONS["10.2"].replace("return f(x) + penalty * x", tape)
+    outside = "with tf.GradientTape() as tape:\n            y = loss(x, tf.constant(penalty))\n        "
+    program = program.replace(outside, "").replace("tape.gradient(y, x))", "loss(x, tf.constant(penalty)))")
+    assert is_right("10.2", define_function(program))
+    numbers = program.replace("tf.constant(penalty)", "penalty")
+    assert "another recording" in count_try_and_build_feedback("10.2", define_function(numbers))
 
 
 def test_each_exercise_with_an_unknown_function_was_tried_without_a_tape():
