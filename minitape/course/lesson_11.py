@@ -64,7 +64,7 @@ EXERCISES = complete_exercises(
     (
         Exercise("11.1", expect={"A": 2.0, "B": 0.0, "C": None, "D": 3.0}),
         Exercise(
-            "11.2", expect=_compute_distance_gradient, cases=[(1.0, 3.0, 4.0), (2.0, -1.0, 0.5), (-1.0, 0.0, 2.0)]
+            "11.2", expect=_compute_distance_gradient, cases=[(2.0, 3.0, 4.0), (0.5, -1.0, 0.5), (-1.0, 0.0, 2.0)]
         ),
         Exercise(
             "11.3",
@@ -93,7 +93,7 @@ EXERCISES = complete_exercises(
         Exercise(
             "11.6",
             expect=_compute_straight_through_slope,
-            cases=[(F, 0.5), (REST, 1.25), (F, -0.25), (F, -1.5), (REST, 0.95), (F, 1.05), (REST, 3.0)],
+            cases=[(F, 0.5), (REST, 1.25), (F, -0.25), (FALLING, -1.5), (REST, 0.95), (F, 1.05), (REST, 3.0)],
             also=_find_batch_failure_hint,
             mistakes=[*RULE_MISTAKES, Mistake(named="no third value", error="both x and y")],
         ),

@@ -507,7 +507,7 @@ def values_and_slopes(f, values):
     ),
     ("11.2", SOLUTIONS["11.2"].replace("upstream * ", ""), "The upstream gradient is missing"),
     ("11.2", SOLUTIONS["11.2"].replace(" / z", ""), "without the division by the distance z"),
-    ("11.2", SOLUTIONS["11.2"].replace("upstream * ", "2 * upstream * "), "Both results are twice too large"),
+    ("11.2", SOLUTIONS["11.2"].replace("upstream * ", "2 * upstream * "), "Both results are twice what they should be"),
 ]
 WRONG += [
     ("02.5", SOLUTIONS["02.5"].replace("+=", "="), "Where two contributions meet, only the last"),
@@ -754,8 +754,8 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
     ("09.2", "f(w * x)", "float(f(w * x))", "float and .numpy() return plain numbers"),
     ("11.6", "return tape.gradient(y, x)", "return value * tape.gradient(y, x)", "upstream times x comes back"),
     ("10.6", "correct(found)", "correct(tf.constant(0.4))", "after a single correction"),
-    ("11.6", "rest(sign(x))", "rest(tf.sign(x))", "yours or tf.sign"),
-    ("11.6", "rest(sign(x))", "sign(rest(sign(x)))", "yours or tf.sign"),
+    ("11.6", "rest(sign(x))", "rest(tf.sign(x))", "tf.sign by itself sends back zeros"),
+    ("11.6", "rest(sign(x))", "sign(rest(sign(x)))", "tf.sign by itself sends back zeros"),
     ("08.6", "tf.where(x > 0.0, x, 1.0)", "tf.maximum(x, 1.0)", "sees 1.0 instead of each number below 1"),
     ("01.5", "x - 0.1", "x + 0.1", "Your result is what steps uphill give."),
     ("01.5", "0.1 * ", "", "the result at a rate of 1.0."),
@@ -948,7 +948,7 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
     ("11.4", "(1.0 / (1.0 + tf.exp(-x)))", "(1.0 / (1.0 + tf.exp(x)) - 1.0)", "The sign is wrong"),
     ("11.6", "upstream, 0.0)", "upstream)", "tf.where needs a third value"),
     ("11.6", "tf.where(tf.abs(x) < 1.0, upstream, 0.0)", "upstream", "The whole gradient comes through"),
-    ("11.6", "upstream, 0.0)", "1.0, 0.0)", "Where is upstream?"),
+    ("11.6", "upstream, 0.0)", "1.0, 0.0)", "What comes from rest, upstream"),
     ("11.6", "tf.abs(x) < 1.0", "tf.abs(upstream) < 0.1", "In each case, the gradient is 0."),
     ("11.6", "< 1.0", ">= 1.0", "The two cases are swapped"),
     ("appendix.2", "return x * mask", "return tf.abs(x)", "changed their sign"),
