@@ -87,8 +87,8 @@ def _find_diagnosis_hint(diagnosis: Answer, bed: int, patient: Patient) -> str:
         sentences.append(_say_from_this_lesson("nearly well", learn=counts.with_gradient, numbers=counts.total))
     elif not claimed_pairs:
         accuracies = {
-            "end": f"{case.accuracies[-1]:.0%}",
-            "healthy": f"{ward.healthy.accuracies[-1]:.0%}" if ward.healthy else "",
+            "end": f"{case.accuracies[-1]:.1%}",
+            "healthy": f"{ward.healthy.accuracies[-1]:.1%}" if ward.healthy else "",
         }
         sentences.append(_say_from_this_lesson("worse curve", **accuracies))
     elif claimed_pairs < right_pairs:
@@ -122,7 +122,7 @@ def _find_bracket_number(line: Answer, program: str) -> int:
 def _describe_counterevidence(disease: str, case: PatientCase) -> str:
     """Say how a patient's examination rules out a disease that the patient does not have."""
     w1, w1_at_first, w2 = (
-        None if gradient is None else float(f"{np.abs(gradient).max():.2g}")
+        None if gradient is None else float(f"{np.abs(gradient).max():.3g}")
         for gradient in (case.last_gradients[0], case.first_gradients[0], case.first_gradients[2])
     )
     first_loss, *_, last_loss = case.losses
@@ -131,14 +131,14 @@ def _describe_counterevidence(disease: str, case: PatientCase) -> str:
         "flat": "flat, but a gradient" if w1 else "flat, but no steps",
         "late": "late, but in the block" if w1 is None else "late, but a gradient",
         "cut": "cut, but all gradients" if w1 else "cut, but zeros",
-        "saturated": "saturated, but a gradient" if w1 else "saturated only later",
+        "saturated": (
+            "saturated, but a gradient" if w1 else "saturated, but None" if w1 is None else "saturated only later"
+        ),
         "sign": "sign, but falling" if last_loss < first_loss else "sign, but right signs",
         "rate": "rate, but always rising",
         "broadcast": "broadcast, but no large table",
         "order": "order, but own gradient",
     }
-    if w1 is None:
-        sentence_names["saturated"] = "saturated, but None"
     if largest_rise < 1.0:
         sentence_names["rate"] = "rate, but small rises" if largest_rise > 0.0 else "rate, but falling"
     first = w1_at_first if disease == "saturated" else f"{first_loss:.3f}"
@@ -273,7 +273,7 @@ STANDARDIZE = Exercise(
         _build_table_mistake(
             "birds changed otherwise",
             lambda seen, numbers, birds, asked: (
-                not np.allclose(asked, numbers[0] + (birds - seen[0]) * np.ptp(numbers, axis=0) / np.ptp(seen, axis=0))
+                not np.allclose(asked, numbers[0] + (birds - seen[0]) * (numbers[1] - numbers[0]) / (seen[1] - seen[0]))
             ),
         ),
         _build_table_mistake("numbers too large", lambda seen, numbers, birds, asked: np.max(abs(numbers)) > 10.0),
