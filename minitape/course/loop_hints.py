@@ -15,10 +15,10 @@ from .unknown_functions import Polynomial
 
 # Formulas of what learners often do instead of the right thing, each with its hint.
 STEP_COUNTS = {
-    "n+1": "This is the result of one step too many.",
-    "n-1": "This is the result of one step too few.",
+    "n+1": "You get this result if you take one step too many.",
+    "n-1": "You get this result if you take one step too few.",
     "1": (
-        "This is the result of a single step. All steps are needed, and each of them begins where the one before ended."
+        "You get this result if you take a single step. All steps are needed, and each begins where the one before ended."
     ),
 }
 RATES = {

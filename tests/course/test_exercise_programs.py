@@ -684,7 +684,7 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
     ("09.5", "speed.assign(mom", "speed.assign_add(mom", "if the new speed is added to the old one"),
     ("09.5", "momentum * speed - ", "-", "if each step follows the slope alone"),
     ("09.5", "w.assign_add(speed)", "w.assign(speed)", "w.assign(speed) replaces the old value of w"),
-    ("09.5", "range(steps)", "range(steps - 1)", "This is the result of one step too few"),
+    ("09.5", "range(steps)", "range(steps - 1)", "You get this result if you take one step too few"),
     ("09.6", "da, db = tape", "db, da = tape", "if the two gradients are swapped"),
     ("09.6", "da**2", "da", "isn't finite"),
     ("09.6", "tf.Variable(0.0, trainable=False), tf.Variable(0.0, trainable=False)",
