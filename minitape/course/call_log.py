@@ -124,7 +124,7 @@ class ObservedRun:
         """Return whether this number, or several numbers that include it, answered a question."""
         try:
             flat_answers = [np.ravel(to_numpy_value(answer)) for answer in self.answers]
-        except TypeError:  # Inside a traced function, an answer is no number yet, so it may become the right one.
+        except TypeError:  # While a function is traced, an answer has no value yet, so it may be the right one.
             return True
         return any(answer.dtype != object and np.isclose(answer, number, 1e-4).any() for answer in flat_answers)
 

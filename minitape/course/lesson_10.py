@@ -20,7 +20,7 @@ FLAT = Polynomial(0, 0, 1)
 REWRITTEN_LOOP = r"(?m)^ *(while |for .* in tf\.range\()"
 """A loop that TensorFlow rewrites and records once, so it is as right as `tf.while_loop`."""
 TRACED_IN_LOOP = r"(?m)^( *)for .*(\n(\1 .*)?)*(def |lambda|tf\.function)"
-"""A function that is created anew in each iteration of a loop."""
+"""A function that is created in each iteration of a loop."""
 UNPACKED_COUNTER = r", *\w+ *= *tf\.while_loop"
 
 
@@ -53,7 +53,7 @@ def _find_repeated_run_hint(answer: Function, observed_runs: ObservedRuns) -> st
 def _find_tracing_hint(answer: Function, observed_runs: ObservedRuns) -> str:
     """Say what is wrong with a program that returns both slopes, but not from one traced loss with the penalty."""
     for run in observed_runs:
-        # A tape inside the traced function has no row for that function. It is asked once, and answers at each call.
+        # A tape inside the traced function has no row for that function. Its only question is part of each call.
         penalties = [question for question in run.questions if {"multiply", "add"} <= set(question.operations)]
         if (
             any("function" in question.operations for question in penalties)

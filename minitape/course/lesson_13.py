@@ -131,9 +131,7 @@ def _describe_counterevidence(disease: str, case: PatientCase) -> str:
         "flat": "flat, but a gradient" if w1 else "flat, but no steps",
         "late": "late, but in the block" if w1 is None else "late, but a gradient",
         "cut": "cut, but all gradients" if w1 else "cut, but zeros",
-        "saturated": (
-            "saturated, but a gradient" if w1 else "saturated, but None" if w1 is None else "saturated only later"
-        ),
+        "saturated": {None: "saturated, but None", 0.0: "saturated only later"}.get(w1, "saturated, but a gradient"),
         "sign": "sign, but falling" if last_loss < first_loss else "sign, but right signs",
         "rate": "rate, but always rising",
         "broadcast": "broadcast, but no large table",

@@ -18,7 +18,8 @@ STEP_COUNTS = {
     "n+1": "You get this result if you take one step too many.",
     "n-1": "You get this result if you take one step too few.",
     "1": (
-        "You get this result if you take a single step. All steps are needed, and each begins where the one before ended."
+        "You get this result if you take a single step. All steps are needed, and each begins where the one before "
+        "ended."
     ),
 }
 RATES = {
