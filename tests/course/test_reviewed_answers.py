@@ -221,12 +221,12 @@ START = next(one.start for one in EXERCISES if one.name == "10.2")
 LATE = "            y = loss(x)\n        penalty.assign(number)"
 PROGRAMS += [  # of a reading of 1,255 answers
     ("08.6", solved("08.6", "tf.where(x > 0.0, x, 1.0)", "tf.maximum(x, 0.5)"), "[0.0, 2.0, 0.25]"),
-    ("10.2", START.replace("return found", "return [found[0], found[0] + 5.0]"), "the slope of the penalty by hand"),
+    ("10.2", START.replace("return found", "return [found[0], found[0] + 5.0]"), "adding the penalty's slope to one"),
     ("10.2", START.replace("penalty = 0.0", "penalty = tf.Variable(0.0)").replace("for penalty", "for number")
      .replace("            y = loss(x)", LATE), "after the loss was computed"),
     ("10.2", START.replace("(0.0, 5.0)", "(5.0, 0.0)"), "\nHint: "),
     ("10.4", solved("10.4", "k + 1", "k + 2"), "this is the slope of f(f(x))"),
-    ("10.4", solved("10.4", "k, y = tf", "y = tf"), "also returns the counter"),
+    ("10.4", solved("10.4", "k, y = tf", "y = tf"), "also returns its counter"),
     ("12.3", solved("12.3", "adjoints[target.row] = 1.0", "adjoints[-1] = 1.0")
      .replace("range(target.row, -1, -1)", "range(len(self.rows) - 1, -1, -1)"), "1.0 has to stand at the row"),
     ("12.8", "def rule_of_matmul(g, z, x, w):\n    return g @ w.T",

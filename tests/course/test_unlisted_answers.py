@@ -127,7 +127,7 @@ WRONG_PROGRAMS = [
     ("08.2", solved("08.2", "tape.gradient(y, x)", "int(tape.gradient(y, x))"),
      "The right result is in tape.gradient(y, x)"),
     ("11.3", solved("11.3", "rest(limit(f(x)))", "limit(rest(f(x)))"), "limits only the 1 with which the sweep begins"),
-    ("11.3", solved("11.3", "rest(limit(f(x)))", "rest(f(limit(x)))"), "limit belongs between the two"),
+    ("11.3", solved("11.3", "rest(limit(f(x)))", "rest(f(limit(x)))"), "on its way from rest to f"),
     ("11.6", solved("11.6", "tf.where(tf.abs(x) < 1.0, upstream, 0.0)", "upstream if abs(x) < 1.0 else 0.0 * upstream"),
      "in a network, x holds many numbers"),
     ("11.6", solved("11.6", "tf.abs(x) < 1.0", "tf.abs(x - 0.5) < 1.5"), "not yet"),
@@ -209,7 +209,7 @@ def slope_of_repeated(f, value, times):
         for _ in range(times):
             y = g(y)
     return tape.gradient(y, x)
-#@ 11.3 | your rule wasn't used
+#@ 11.3 | no tape met limit's rule
 def slope(f, rest, value, most):
     x = tf.Variable(value)
     with tf.GradientTape() as tape:
