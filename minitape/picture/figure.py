@@ -83,7 +83,8 @@ DETOUR = 10  # The distance between a column and the bends of an edge that passe
 HALF_SLOT = 35  # The height of a half-slot.
 TURNED_HALF_SLOT = 66  # The width of a half-slot in a figure whose edges run down the page.
 LANE = 40  # The same where only edges pass.
-LANE_SHARE, TURNED_LANE_SHARE = 1 / 3, 1 / 6  # Edges run that far inside of their half-slot, in parts of a node.
+# Edges run in the middle of a half-slot where only edges pass. These are fractions of a node's extent.
+LANE_SHARE, TURNED_LANE_SHARE = HALF_SLOT / 2 / NODE_HEIGHT, LANE / 2 / NODE_WIDTH
 MAX_TURNED_COLUMNS = 7  # Edges across more columns have no slots, and the figure would be too high.
 MAX_INDENT = 56  # The space to the left of the lines if there are several lines.
 CURVE_DEPTH = 16  # The space below the nodes for assignment curves.

@@ -116,7 +116,7 @@ WRONG = [
 ]
 WRONG_PROGRAMS = [
     ("appendix.3", "def zero(t):\n    return np.array(t) * (1 - np.eye(len(t)))", "they aren't in a tensor"),
-    ("08.6", solved("08.6", "x, 1.0", "x, 1e30"), "f isn't finite at one of the numbers that"),
+    ("08.6", solved("08.6", "x, 1.0", "x, 1e30"), "f isn't finite at some number that it sees"),
     ("10.6", solved("10.6", "/ tape.gradient(miss, angle)", "/ abs(tape.gradient(miss, angle))"), "∂miss/∂angle) = 2"),
     ("02.5", SOLUTIONS["02.5"].replace("arrived =", 'if operation == "leaf": break\n        arrived ='), "not yet"),
     ("06.5",
@@ -187,7 +187,7 @@ def two_slopes(f, value):
         y = loss(x)
     g = tape.gradient(y, x)
     return [g, g + 5.0]
-#@ 10.2 | with the penalty inside loss
+#@ 10.2 | loss itself should add penalty * x
 def two_slopes(f, value):
     @tf.function
     def loss(x):
@@ -200,7 +200,7 @@ def two_slopes(f, value):
             y = loss(x) + penalty * x
         found.append(tape.gradient(y, x))
     return found
-#@ 10.4 | Put the loop into that function
+#@ 10.4 | The loop belongs inside the traced function
 def slope_of_repeated(f, value, times):
     x = tf.Variable(value)
     g = tf.function(f)
@@ -275,7 +275,7 @@ TOLD = [
     ("01.4", solved("01.4", "inner.gradient(y, x)", "tf.Variable(inner.gradient(y, x))"), "created a new variable"),
     ("01.5", solved("01.5", STEP, "x = start - 0.1 * tape.gradient(y, x)"), "at the line tape.watch(x): your tape"),
     ("01.5", solved("01.5", STEP, "x = x - 0.1 * y"), "but you never called tape.gradient"),
-    ("01.5", solved("01.5", STEP, "x = 0.1 * tape.gradient(y, x)"), "That's 0.1 times the slope alone."),
+    ("01.5", solved("01.5", STEP, "x = 0.1 * tape.gradient(y, x)"), "if x becomes 0.1 times the slope alone"),
     ("01.5", solved("01.5", STEP, "x = -0.1 * tape.gradient(y, x)"), "if you leave out x."),
     ("01.5", solved("01.5", "0.1 * tape.gradient(y, x)", "0.1 * tf.sign(tape.gradient(y, x))"), "only the sign of"),
     ("01.5", solved("01.5", STEP, "x = x - 0,1 * tape.gradient(y, x)"), "your answer is a tuple of length 2"),
