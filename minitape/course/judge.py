@@ -20,6 +20,7 @@ from itertools import starmap
 import numpy as np
 
 from ..common.translation import format_error, join_sentences, say, truncate_text
+from ..engine.types import TextPair
 from .answer_comparison import (
     AnswerComparison,
     append_colon_zero_to_names,
@@ -133,16 +134,13 @@ def _judge_class(exercise: Exercise, answer: Answer) -> Verdict:
     earlier_hint = _describe_earlier_trial_failure(exercise, answer)
     if last_outcome.has_passed:
         return Verdict(not earlier_hint, trial_lines, earlier_hint, logged_as=earlier_hint, further_hints=())
-    error = last_outcome.error
-    error_line = find_error_line(error, method) if error else ""
-    # The test itself may read an attribute that the class lacks. That is no typo of the learner's.
-    typo_hint = find_name_error_hint(error, method) if error and error_line else ""
+    error_line, typo_hint = _find_error_line_and_typo_hint(last_outcome.error, method)
     hint = typo_hint or last_outcome.find_hint(count_tries(exercise.name))
     part_hint = ""
     if hint in last_outcome.trial.hints:
         part_hint = (
             earlier_hint
-            or (error and _find_trial_error_hint(error, error_line))
+            or _find_trial_error_hint(last_outcome.error, error_line)
             or describe_wrong_places(last_outcome.value, last_outcome.trial.expect, is_same_within_tolerance)
         )
     return Verdict(
@@ -177,8 +175,17 @@ def _describe_earlier_trial_failure(exercise: Exercise, learner_class: Answer) -
     return ""
 
 
-def _find_trial_error_hint(error: Exception, line: str) -> str:
+def _find_error_line_and_typo_hint(error: Exception | None, method: Program) -> TextPair:
+    """Find the learner's line that raised an error, and a hint if a name in it is misspelled, or "" for each."""
+    line = "" if error is None else find_error_line(error, method)
+    # The test itself may read an attribute that the class lacks. That is no typo of the learner's.
+    return line, find_name_error_hint(error, method) if error and line else ""
+
+
+def _find_trial_error_hint(error: Exception | None, line: str) -> str:
     """Find the meaning of a failed trial's error, and say which line raised the error."""
+    if error is None:
+        return ""
     return join_sentences(
         find_error_hint(error), say("The error comes from this line: {line}", line=line) if line else ""
     )
