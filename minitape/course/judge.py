@@ -178,7 +178,7 @@ def _describe_earlier_trial_failure(exercise: Exercise, learner_class: Answer) -
 def _find_error_line_and_typo_hint(error: Exception | None, method: Program) -> TextPair:
     """Find the learner's line that raised an error, and a hint if a name in it is misspelled, or "" for each."""
     line = "" if error is None else find_error_line(error, method)
-    # The test itself may read an attribute that the class lacks. That is no typo of the learner's.
+    # The test itself may read an attribute that the class lacks. Then the learner made no typo.
     return line, find_name_error_hint(error, method) if error and line else ""
 
 
