@@ -82,9 +82,9 @@ def describe_rearrangement(answer: Answer, expected: Answer) -> str:
         The sentence, or "" if two parts are alike or if a different sign says the same.
 
     >>> describe_rearrangement([4.0, None], [None, 4.0]), describe_rearrangement([2.0, -2.0], [-2.0, 2.0])
-    ('The results are right, but they are in reverse order.', '')
+    ('Here, the results are right, but they are in reverse order.', '')
     >>> describe_rearrangement([3.0, None, 4.0], [None, 4.0, 3.0])
-    'The results are right, but they are in the wrong order.'
+    'Here, the results are right, but they are in the wrong order.'
     """
     answer, expected_parts = (
         part.tolist() if isinstance(part, ndarray) else part for part in map(unwrap_labeled_value, (answer, expected))
@@ -99,10 +99,10 @@ def describe_rearrangement(answer: Answer, expected: Answer) -> str:
         is_permutation = all(
             any(is_same_within_tolerance(part, other_part) for other_part in answer) for part in expected_parts
         )
-        return say("The results are right, but they are in the wrong order.") if is_permutation else ""
+        return say("Here, the results are right, but they are in the wrong order.") if is_permutation else ""
     numbers = flatten_if_all_numbers([answer, expected_parts])
     is_reversed = numbers is None or numbers.reshape(2, -1).sum(axis=0).any()
-    return say("The results are right, but they are in reverse order.") if is_reversed else ""
+    return say("Here, the results are right, but they are in reverse order.") if is_reversed else ""
 
 
 def describe_wrong_places(answer: Answer, expected: Answer, is_same: Program) -> str:

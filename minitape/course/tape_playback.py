@@ -160,7 +160,10 @@ def build_first_difference_playback(
         ):
             text = describe_difference(difference, snapshots, tapes)
             if len(own_tapes) > 1:
-                text = say("{place}: {told}", place=_find_tape_name(own_run, number), told=text)
+                place, solution_place = (_find_tape_name(run, number) for run in (own_run, solution_run))
+                if place != solution_place:
+                    place = say("{own} and the solution's {other}", own=place, other=solution_place)
+                text = say("{place}: {told}", place=place, told=text)
             playback = Playback(
                 tapes,
                 (own_run.asked_names[number], solution_run.asked_names[number]),
@@ -187,7 +190,7 @@ def _find_tape_name(run: ObservedRun, number: int) -> str:
     tapes, names = run.asked_tapes[: number + 1], run.asked_names[number]
     name = next((name for name in names if names[name] is tapes[number]), "tape")
     count = sum(names.get(name) is tape for names, tape in zip(run.asked_names, tapes, strict=False))
-    return say("{name} number {number}", name=name, number=count) if count > 1 else name
+    return say("{name} number {number} of those you asked", name=name, number=count) if count > 1 else name
 
 
 def describe_difference(

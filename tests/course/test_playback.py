@@ -60,7 +60,8 @@ PARTED = [  # an exercise, a right piece, a wrong one, and what is said of it
      "    with tf.GradientTape() as outer:\n        outer.watch(x)\n        first = inner.gradient(y, x)",
      "outer: Your tape and the solution's differ at the line first = inner.gradient(y, x): next, your program"),
     ("01.5", "x = x - 0.1", "x = start - 0.1",
-     "tape number 3: Your tape and the solution's differ at the line tape.watch(x): your tape has x = "),
+     "tape number 3 of those you asked: Your tape and the solution's differ at the line tape.watch(x): "
+     "your tape has x = "),
     ("11.6", "upstream, 0.0", "upstream, 1.0",
      "Both tapes have the same operations. In the backward sweep, sign(x) sends 1.0 on your tape, but 0.0 on the "
      "solution's tape."),
