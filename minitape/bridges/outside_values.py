@@ -1,10 +1,10 @@
 """Find the globals and closure variables that a compiled function read when it was traced."""
 
-import dis
 import inspect
 import re
 import sys
 from collections.abc import Iterator, Mapping
+from dis import get_instructions
 from functools import lru_cache, partial
 from itertools import pairwise
 from types import CodeType
@@ -85,7 +85,7 @@ def read_outside_values(function: Any) -> dict:
 @lru_cache(maxsize=256)
 def _collect_global_names(code: CodeType) -> frozenset[str]:
     """Return the names of the globals that a function's code and its inner functions read."""
-    names = {step.argval for step in dis.get_instructions(code) if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
+    names = {step.argval for step in get_instructions(code) if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
     inner = (_collect_global_names(constant) for constant in code.co_consts if inspect.iscode(constant))
     return frozenset(names.union(*inner))
 
@@ -159,7 +159,7 @@ def _collect_attribute_reads(code: CodeType) -> frozenset[TextPair]:
     """Return the (object, attribute) pairs of names that a function's code and its inner functions read."""
     reads = {
         (step.argval, following.argval)
-        for step, following in pairwise(dis.get_instructions(code))
+        for step, following in pairwise(get_instructions(code))
         if step.opname.startswith("LOAD_") and following.opname in ("LOAD_ATTR", "LOAD_METHOD")
     }
     inner = (_collect_attribute_reads(constant) for constant in code.co_consts if inspect.iscode(constant))

@@ -93,7 +93,7 @@ class Recording(PictureSource):
     >>> recording = Recording("by hand")
     >>> x = recording.add_leaf(3.0, name="x")
     >>> y = recording.add_operation("square", [x], 9.0, label="x²")
-    >>> sweep = recording.sweep([y])
+    >>> sweep = recording.add_backward_pass([y])
     >>> sweep.set_adjoint(y, 1.0)
     >>> sweep.send(y, x, 0, 6.0, 6.0)
     >>> sweep.set_adjoint(x, 6.0)
@@ -224,7 +224,7 @@ class Recording(PictureSource):
         self.escapes.append(Escape(row, method, site, len(self.rows)))
         self.events.append({"kind": "numpy", "row": row, "line": site[1]})
 
-    def sweep(self, target: RowSequence = ()) -> BackwardPass:
+    def add_backward_pass(self, target: RowSequence = ()) -> BackwardPass:
         """Add a backward pass that starts at the ``target`` rows, and return it."""
         backward_pass = BackwardPass(target)
         backward_pass.row_count = len(self.rows)

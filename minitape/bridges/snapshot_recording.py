@@ -89,7 +89,7 @@ class Replay(Recording):
 
     def _read_sweep(self, sweep_fields: dict) -> None:
         """Read a backward pass. Every result of a call that sent shares receives an adjoint, even an unknown one."""
-        sweep = self.sweep(sweep_fields["target"])
+        sweep = self.add_backward_pass(sweep_fields["target"])
         sweep.sources = list(sweep_fields["sources"])
         for step in sweep_fields["steps"]:
             for adjoint_fields in (step, *step.get("others", ())):

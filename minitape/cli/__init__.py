@@ -27,12 +27,12 @@ modules when it runs, which keeps `minitape --help` fast.
     translate messages, show the command that installs a missing package, and format output for the terminal
 """
 
-import inspect
 import os
 import shlex
 import subprocess
 import sys
 from functools import partial
+from inspect import cleandoc
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +75,7 @@ class TranslatedCommandGroup(click.Group):
     def __init__(self, *arguments: Any, **attributes: Any):
         """Create the group and translate its help. All arguments are passed to `click.Group`."""
         super().__init__(*arguments, **attributes)
-        self.help = say(inspect.cleandoc(self.help or ""))
+        self.help = say(cleandoc(self.help or ""))
 
     def add_command(self, cmd: click.Command, name: OptionalText = None) -> None:
         """Add a command and translate its help and the help of its options.
@@ -84,7 +84,7 @@ class TranslatedCommandGroup(click.Group):
             cmd: The command to add.
             name: The command's name, if it differs from `cmd.name`.
         """
-        cmd.context_class, cmd.help = CommandContext, say(inspect.cleandoc(cmd.help or ""))
+        cmd.context_class, cmd.help = CommandContext, say(cleandoc(cmd.help or ""))
         for parameter in cmd.params:
             if isinstance(parameter, click.Option):
                 parameter.help = say(parameter.help or "")

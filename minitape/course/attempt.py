@@ -6,13 +6,13 @@ lesson's answers.
 """
 
 import ast
-import inspect
 import re
 import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
 from copy import copy
 from dataclasses import dataclass, field, replace
+from inspect import getsource, isroutine
 
 import numpy as np
 
@@ -176,7 +176,7 @@ def call_and_catch_error(function: Program, case: Case) -> tuple[Answer, Excepti
 def find_function_source(function: Program) -> str:
     """Return a function's source as Jupyter and Python keep it, or "" if the source is not available."""
     try:
-        source = textwrap.dedent(inspect.getsource(function))
+        source = textwrap.dedent(getsource(function))
         nodes = list(ast.walk(ast.parse(source)))
     except (OSError, TypeError, SyntaxError):
         return ""
@@ -227,7 +227,7 @@ def find_attempt_hint(attempt: Attempt) -> str:
         or (none_hint if _has_none_for_number(failed_run.value, expected_value) else "")
         or _find_misplaced_result_hint(attempt)
         or _find_single_part_hint(attempt)
-        or (returned_function_hint if inspect.isroutine(failed_run.value) else "")
+        or (returned_function_hint if isroutine(failed_run.value) else "")
         or find_unused_value_hint(attempt.source, solution)
         or find_tape_outside_loop_hint(attempt.source, solution)
         or find_substitution_hint(exercise.expect, case_results, attempt.is_same_result)

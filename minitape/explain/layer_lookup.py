@@ -4,10 +4,10 @@ The search selects objects by their class. ``gc.get_referrers`` could find the o
 visits the objects of all libraries and can crash the process if TensorFlow is loaded.
 """
 
-import gc
 import sys
 import types
 from collections.abc import Iterator
+from gc import get_objects
 
 from ..engine.record.user_frames import is_minitape_or_library_file
 from ..engine.tensor.variable import ResourceVariable
@@ -27,7 +27,7 @@ def iter_living_instances(*classes: type) -> Iterator[Object]:
     Args:
         *classes: The classes.
     """
-    objects = gc.get_objects()
+    objects = get_objects()
     # Each class is tested only once, not once per object.
     matching_classes = {cls for cls in set(map(type, objects)) if issubclass(cls, classes)}
     return (obj for obj in objects if type(obj) in matching_classes)
@@ -55,7 +55,7 @@ class LayerOwners:
         """Return the owner of each variable, keyed by the variable's identity. Searches all living objects once."""
         if self._owner_by_variable is None:
             self._owner_by_variable, can_own = {}, dict[type, bool]()
-            for obj in gc.get_objects():
+            for obj in get_objects():
                 cls = type(obj)
                 if cls not in can_own:
                     can_own[cls] = _is_callable_user_or_keras_class(cls)

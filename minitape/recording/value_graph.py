@@ -164,7 +164,7 @@ class ValueGraph:
             if node.record is None:
                 node._edges = list(self._iter_origin_edges(node.origin))
             elif node.record is self.record or len(node.record) <= LONG_RECORD:
-                node._edges = list(self._iter_row_edges(node))
+                node._edges = list(self._iter_edges_by_row_kind(node))
             else:
                 node._edges = []
         return node._edges
@@ -187,11 +187,11 @@ class ValueGraph:
             chains = self._chains[key] = ScalarChains(record, self.spans, self.excluded_rows)
         for row, outside_rows in chains.map_first_consumers_to_outside_inputs(node.row).items():
             end_node = self._find_or_add_node(ValueNode((id(record), row, "end", key[1]), record, row))
-            edges = self._iter_row_edges(self.find_or_add_row_node(record, row), contract_chains=False)
+            edges = self._iter_edges_by_row_kind(self.find_or_add_row_node(record, row), contract_chains=False)
             end_node._edges = [(input_node, break_) for input_node, break_ in edges if input_node.row in outside_rows]
             yield end_node, None
 
-    def _iter_row_edges(self, node: ValueNode, contract_chains: bool = True) -> Iterator[NodeAndBreak]:
+    def _iter_edges_by_row_kind(self, node: ValueNode, contract_chains: bool = True) -> Iterator[NodeAndBreak]:
         """Yield the input nodes of a row, each with the break on its edge, if any."""
         op, _, _, call = node.operation_operands_and_call
         if node.enclosing_call is not None and node.row in node.enclosing_call.next_turn_rows:

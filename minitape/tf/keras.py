@@ -10,12 +10,12 @@ The classes and their arguments follow TensorFlow (https://www.tensorflow.org/ap
 
 from __future__ import annotations
 
-import inspect
 import threading
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
+from inspect import getattr_static, signature
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -245,7 +245,7 @@ _call_context = _CallContext()
 @lru_cache(256)
 def _has_unfilled_training_parameter(call: Function, positional_count: int) -> bool:
     """Return whether a ``call`` method has a ``training`` parameter that the positional arguments do not fill."""
-    return "training" in tuple(inspect.signature(call).parameters)[positional_count:]
+    return "training" in tuple(signature(call).parameters)[positional_count:]
 
 
 class Layer:
@@ -367,9 +367,7 @@ class Layer:
             training = _call_context.training
         if training is not None:
             kwargs["training"] = training
-        if "training" in kwargs and not _has_unfilled_training_parameter(
-            inspect.getattr_static(self, "call"), 2 + len(args)
-        ):
+        if "training" in kwargs and not _has_unfilled_training_parameter(getattr_static(self, "call"), 2 + len(args)):
             del kwargs["training"]
         with self._open_name_scope():
             if not self.built:

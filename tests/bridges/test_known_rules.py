@@ -15,7 +15,7 @@ def record_product(sent: float, result: float = 6.0) -> tuple[Any, dict[str, Any
     recording = Recording("by hand")
     x, y = recording.add_leaf(2.0, name="x"), recording.add_leaf(3.0, name="y")
     z = recording.add_operation("mul", [x, y], result)
-    sweep = recording.sweep([z])
+    sweep = recording.add_backward_pass([z])
     sweep.set_adjoint(z, 0.5)
     sweep.send(z, x, 0, sent, sent)
     sweep.send(z, y, 1, 1.0, 1.0)

@@ -122,9 +122,11 @@ def test_what_left_other_tapes_is_not_looked_at_where_there_is_a_gradient(monkey
             loss = tf.tanh(w * 0.1)
         kept.append((tape, loss, float(loss)))
     edges: list[None] = []
-    of_row = value_graph.ValueGraph._iter_row_edges
+    of_row = value_graph.ValueGraph._iter_edges_by_row_kind
     monkeypatch.setattr(
-        value_graph.ValueGraph, "_iter_row_edges", lambda self, *given: edges.append(None) or of_row(self, *given)
+        value_graph.ValueGraph,
+        "_iter_edges_by_row_kind",
+        lambda self, *given: edges.append(None) or of_row(self, *given),
     )
     assert tape.explain(loss, w).cause == "connected"
     assert len(edges) < 20

@@ -19,7 +19,7 @@ def build_snapshot(**changes):
     x = recording.add_leaf(3.0, name="x", site=("program.py", 1))
     parts = [recording.add_operation("split", [x], 1.0, call_id=1, output=k, site=("program.py", 2)) for k in (0, 1)]
     y = recording.add_operation("mul", parts, 9.0, site=("program.py", 3))
-    sweep = recording.sweep([y])
+    sweep = recording.add_backward_pass([y])
     sweep.set_adjoint(y, 1.0)
     for port, part in enumerate(parts):
         sweep.send(y, part, port, 1.0, 1.0)

@@ -28,7 +28,7 @@ def two_layers():
     p = recording.add_operation("multiply", [x, w], 6.0, label="×", scope=("Net", "first"))
     h = recording.add_operation("add", [p, b], 7.0, label="+", scope=("Net", "first"))
     y = recording.add_operation("multiply", [h, v], 35.0, label="×", scope=("Net", "second"))
-    sweep = recording.sweep([y])
+    sweep = recording.add_backward_pass([y])
     sweep.set_adjoint(y, 1.0)
     for row, edges in ((y, [(h, 5.0), (v, 7.0)]), (h, [(p, 5.0), (b, 5.0)]), (p, [(x, 15.0), (w, 10.0)])):
         for port, (input_row, share) in enumerate(edges):

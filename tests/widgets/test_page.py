@@ -78,7 +78,7 @@ def test_a_tangent_stands_beside_value_and_adjoint(show):
     x = recording.add_leaf([2.0, 3.0], name="x", shape=(2,))
     y = recording.add_operation("square", [x], [4.0, 9.0], shape=(2,))
     recording.rows[x].tangent, recording.rows[y].tangent = [1.0, 0.0], [4.0, 0.0]
-    sweep = recording.sweep([y])
+    sweep = recording.add_backward_pass([y])
     sweep.set_adjoint(y, [1.0, 1.0])
     sweep.send(y, x, 0, [4.0, 6.0], [4.0, 6.0])
     sweep.set_adjoint(x, [4.0, 6.0])

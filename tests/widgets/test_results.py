@@ -287,7 +287,7 @@ def test_the_last_backward_pass_of_another_framework_is_the_result(show):
     x = recording.add_leaf(3.0, name="x")
     y = recording.add_operation("square", [x], 9.0, label="x²")
     for adjoint in (1.0, 2.0):
-        sweep = recording.sweep([y])
+        sweep = recording.add_backward_pass([y])
         sweep.function_name = "backward"
         sweep.set_adjoint(y, adjoint)
         sweep.send(y, x, 0, 6.0 * adjoint, 6.0 * adjoint)

@@ -134,7 +134,7 @@ def test_recordings_of_other_frameworks_have_alarms():
     recording = Recording("by hand")
     x = recording.add_leaf(np.float32(0.0), name="x")
     y = recording.add_operation("sqrt", [x], np.float32(0.0))
-    sweep = recording.sweep([y])
+    sweep = recording.add_backward_pass([y])
     sweep.set_adjoint(y, np.float32(1.0))
     sweep.send(y, x, 0, np.float32(np.inf), np.float32(np.inf))
     sweep.set_adjoint(x, np.float32(np.inf))

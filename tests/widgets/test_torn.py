@@ -69,7 +69,7 @@ def test_a_recording_that_cannot_explain_is_drawn_without_words():
     recording = Recording("by hand")
     x = recording.add_leaf(np.float32(2.0), name="x")
     y = recording.add_operation("square", [x], np.float32(4.0))
-    sweep = recording.sweep([y])
+    sweep = recording.add_backward_pass([y])
     sweep.set_adjoint(y, np.float32(0.0))
     sweep.send(y, x, 0, np.float32(0.0), np.float32(0.0))
     sweep.set_adjoint(x, np.float32(0.0))

@@ -477,7 +477,7 @@ def build_finding_of_independent_target(question: JaxQuestion) -> Finding:
     Args:
         question: The question about the source.
     """
-    return Finding("unused", question.adapter.origin.definition_or_call_site)
+    return Finding("unused", question.adapter.origin.function_definition_or_call_site)
 
 
 JAX_CHECKS = FrameworkChecks(

@@ -92,7 +92,7 @@ class JaxOrigin:
     # -- the function ------------------------------------------------------------------------------
 
     @property
-    def definition_or_call_site(self) -> Site:
+    def function_definition_or_call_site(self) -> Site:
         """Return the line of the function's ``def`` or ``lambda``, or the line of the call if no text is known."""
         code = getattr(self.function, "__code__", None)
         if code is None or is_minitape_or_library_file(code.co_filename):
@@ -110,7 +110,7 @@ class JaxOrigin:
             the function's last statement.
         """
         if self.definition is None:
-            return self.definition_or_call_site
+            return self.function_definition_or_call_site
         own_statements = [
             statement
             for statement in list_statements(self.definition.file)
@@ -136,7 +136,7 @@ class JaxOrigin:
     def gradient_or_call_site(self) -> Site:
         """Return the program line that computes the gradient, or the line of the call if no such line exists."""
         names = self._names_of_function_in_program
-        files = (self.call_site[0], self.definition_or_call_site[0])
+        files = (self.call_site[0], self.function_definition_or_call_site[0])
         for statement in (candidate for file in files for candidate in list_statements(file)):
             for call in statement.calls:
                 if find_last_name_of_path(call.func) not in GRADIENT_TRANSFORMS or not call.args:
@@ -158,7 +158,7 @@ class JaxOrigin:
         for scope_statement in (find_statement(self.call_site), self.definition):
             if scope_statement:
                 scopes.append(_find_enclosing_function(scope_statement))
-        for file in dict.fromkeys((self.call_site[0], self.definition_or_call_site[0])):
+        for file in dict.fromkeys((self.call_site[0], self.function_definition_or_call_site[0])):
             functions = read_program(file).definitions
             for statement, node in [
                 (candidate, node) for candidate in list_statements(file) for node in _iter_compiling_nodes(candidate)
@@ -182,7 +182,7 @@ class JaxOrigin:
             leaf: The leaf.
         """
         namespace = getattr(self.function, "__globals__", {})
-        statements = list_statements(self.definition_or_call_site[0])
+        statements = list_statements(self.function_definition_or_call_site[0])
         argument = self.args[leaf.argument_index]
         names = (ast.Name(name) for name, value in namespace.items() if statements and value is argument)
         expressions = [*self.list_argument_expressions(leaf), *((name, statements[-1]) for name in names)]

@@ -1,8 +1,8 @@
 """Find arrays in static fields of modules. JAX treats such arrays as constants."""
 
-import inspect
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
+from inspect import getsourcefile, getsourcelines
 from typing import Any
 
 import numpy as np
@@ -25,8 +25,8 @@ def explain_array_in_static_field(recording: JaxRecording) -> OptionalExplanatio
         The explanation of the first such field, or None if none exists.
     """
     for owner, name in _iter_classes_and_names_of_static_arrays(recording.recorded_call.args):
-        file = inspect.getsourcefile(owner) or ""
-        class_line = inspect.getsourcelines(owner)[1]
+        file = getsourcefile(owner) or ""
+        class_line = getsourcelines(owner)[1]
         declarations = [
             statement.site
             for statement in list_statements(file)

@@ -29,7 +29,7 @@ def summarize_run(
     """
     if not run.passes:
         return fill("Nothing was observed, because the program ran no backward pass.")
-    groups = _group_accounts_by_missing_gradient_or_update(run, keys_with_findings)
+    groups = _group_trained_accounts_by_what_is_missing(run, keys_with_findings)
     well = groups.pop("", [])
     count = sum(map(len, groups.values())) + len(well) + len(keys_with_findings)
     sentences = [_describe_pass_and_step_counts(run), _describe_healthy_accounts(well, count)]
@@ -48,18 +48,18 @@ def summarize_run(
     return fill("Healthy: {what}.", what=text) if is_healthy else fill("Observed: {what}.", what=text)
 
 
-def _group_accounts_by_missing_gradient_or_update(
+def _group_trained_accounts_by_what_is_missing(
     run: RunAccounts, keys_with_findings: Collection[int]
 ) -> dict[str, list[Account]]:
     """Return the accounts of trained parameters without findings, keyed by what their gradients lack."""
     return group_values_by_key(
         (_describe_missing_gradient_or_update(account), account)
         for account in run.accounts.values()
-        if _is_trained(account) and account.key not in keys_with_findings
+        if _is_meant_to_be_trained(account) and account.key not in keys_with_findings
     )
 
 
-def _is_trained(account: Account) -> bool:
+def _is_meant_to_be_trained(account: Account) -> bool:
     """Return whether the program trains a leaf, rather than only differentiating with respect to it."""
     facts = account.read_current_parameter_facts()
     is_input = not facts.is_parameter and account.is_unchanged_since_first_gradient()

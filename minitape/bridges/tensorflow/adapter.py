@@ -54,7 +54,7 @@ def build_question(recording: TensorFlowRecording, target: Any, source: Any) -> 
     log = recording.log
     target_row = recording.find_row(target)
     adapter = TensorFlowAdapter(recording, target_row, source)
-    source_rows = log.tensor_rows.list_rows(source)
+    source_rows = log.tensor_rows.list_rows_of_tensor_or_variable(source)
     rows = [_copy_row_with_tape_state(adapter, row) for row in recording.rows]
     for handle, stored_row, site, first_row in log.assignments:
         if stored_row is None:

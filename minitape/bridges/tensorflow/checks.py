@@ -768,7 +768,7 @@ def find_uncalled_layer_of_source(question: TensorFlowQuestion) -> OptionalFindi
     ]
     layer_variables = [variable for layer in owners for variable in layer._trainable_variables]
     if any(
-        question.ancestors.intersection(question.adapter.log.tensor_rows.list_rows(variable))
+        question.ancestors.intersection(question.adapter.log.tensor_rows.list_rows_of_tensor_or_variable(variable))
         for variable in layer_variables
     ):
         return None

@@ -140,7 +140,7 @@ def collect_sources_meant_to_be_trained(recording: TensorFlowRecording) -> Sourc
         key: candidate
         for key, candidate in log.tensor_rows.variables_by_handle.items()
         if is_variable_not_internal_to_layer(candidate)
-        and log.tensor_rows.list_rows(candidate)
+        and log.tensor_rows.list_rows_of_tensor_or_variable(candidate)
         and (
             key in requested_handle_ids
             or (
@@ -192,7 +192,7 @@ def read_weights_around_last_step(recording: TensorFlowRecording, source: Any) -
     key = find_handle_id(source)
     if not any(key in step.handle_ids for step in recording.log.optimizer_steps):
         return None, None
-    rows = recording.log.tensor_rows.list_rows(source)
+    rows = recording.log.tensor_rows.list_rows_of_tensor_or_variable(source)
     arrays = [array for row in rows if (array := to_float_array(recording.rows[row].value)) is not None]
     with tf.init_scope(), recording.pause_watching():
         current = np.asarray(source.value() if isinstance(source, tf.Variable) else source.value, np.float64)

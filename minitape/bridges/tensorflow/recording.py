@@ -97,7 +97,7 @@ class TensorFlowRecording(FrameworkRecording):
 
     def list_rows(self, source: Any) -> RowList:
         """Return all rows that stood for a tensor or a variable, in order."""
-        return self.log.tensor_rows.list_rows(source)
+        return self.log.tensor_rows.list_rows_of_tensor_or_variable(source)
 
     def read_weights_around_last_step(self, source: Any) -> tuple[OptionalArray, OptionalArray]:
         """Return a variable's elements before and after its last optimizer step, or (None, None) if there was none."""
@@ -183,7 +183,7 @@ class TensorFlowRecording(FrameworkRecording):
 
     def find_row(self, value: Any) -> OptionalNumber:
         """Return the last row that stands for a tensor or variable, or None if none exists."""
-        rows = self.log.tensor_rows.list_rows(value)
+        rows = self.log.tensor_rows.list_rows_of_tensor_or_variable(value)
         return rows[-1] if rows else super().find_row(value)
 
     def find_explainable_object(self, row: int) -> Any:

@@ -181,7 +181,7 @@ class TensorFlowLog:
                 index > 0
                 and op in OPS_WITH_PARAMETERS
                 and tensor.dtype in (tf.int32, tf.int64)
-                and not self.tensor_rows.list_rows(tensor)
+                and not self.tensor_rows.list_rows_of_tensor_or_variable(tensor)
                 for index, tensor in enumerate(inputs)
             ]
             rows = [
@@ -239,7 +239,7 @@ class TensorFlowLog:
         """
         input_rows = [
             self.tensor_rows.find_or_add_row(target),
-            *(row for source in sources for row in self.tensor_rows.list_rows(source)[-1:]),
+            *(row for source in sources for row in self.tensor_rows.list_rows_of_tensor_or_variable(source)[-1:]),
         ]
         self._record_operation(name, input_rows, [result for result in results if result is not None])
 
@@ -253,7 +253,7 @@ class TensorFlowLog:
         self._record_operation(
             "Dataset", [self.tensor_rows.find_or_add_row(tensor) for tensor in dataset_inputs], [iterator]
         )
-        self.tensor_rows.current_rows[id(iterator)] = self.tensor_rows.list_rows(iterator)[-1]
+        self.tensor_rows.current_rows[id(iterator)] = self.tensor_rows.list_rows_of_tensor_or_variable(iterator)[-1]
 
     def record_custom_function_call(self, op: str, inputs: Sequence, outputs: Sequence) -> None:
         """Record a call to a function of the program that has a custom gradient.
@@ -301,7 +301,7 @@ class TensorFlowLog:
         return [
             (state_variable, row)
             for state_variable in variables
-            for row in self.tensor_rows.list_rows(state_variable)[-1:]
+            for row in self.tensor_rows.list_rows_of_tensor_or_variable(state_variable)[-1:]
         ]
 
     def fill_variable_with_placeholder_if_empty(self, variable: Any) -> None:
@@ -335,7 +335,8 @@ class TensorFlowLog:
             output: The prediction.
         """
         ancestors = (
-            collect_rows_and_ancestors(self.rows, self.tensor_rows.list_rows(item)[-1:]) for item in (target, output)
+            collect_rows_and_ancestors(self.rows, self.tensor_rows.list_rows_of_tensor_or_variable(item)[-1:])
+            for item in (target, output)
         )
         is_trained, is_prediction = (any(self.rows[row].kind == "variable" for row in rows) for rows in ancestors)
         values = np.asarray(output)
@@ -355,7 +356,7 @@ class TensorFlowLog:
         is_plain = getattr(optimizer, "momentum", 1) == 0
         new_class = "" if is_plain or optimizer.built else type(optimizer).__name__
         gradient_rows = [
-            (to_handle_or_value(variable), self.tensor_rows.list_rows(gradient)[-1:])
+            (to_handle_or_value(variable), self.tensor_rows.list_rows_of_tensor_or_variable(gradient)[-1:])
             for gradient, variable in gradients_with_variables
         ]
         handle_ids = {
@@ -386,7 +387,7 @@ class TensorFlowLog:
             row
             for index, tensor in enumerate(inputs)
             if index not in changed_inputs
-            for row in self.tensor_rows.list_rows(tensor)[-1:]
+            for row in self.tensor_rows.list_rows_of_tensor_or_variable(tensor)[-1:]
         ]
         for handle in (inputs[place] for place in changed_inputs):
             variable = self.tensor_rows.variables_by_handle.get(id(handle))
@@ -403,7 +404,7 @@ class TensorFlowLog:
         """
         handle = operation_inputs[0]
         assigned_value = operation_inputs[-1]
-        stored_rows = self.tensor_rows.list_rows(assigned_value)[-1:]
+        stored_rows = self.tensor_rows.list_rows_of_tensor_or_variable(assigned_value)[-1:]
         variable = self.tensor_rows.variables_by_handle.get(id(handle))
         previous_state_row = self.tensor_rows.current_rows.pop(id(handle), None)
         site = self.running_line.find_site()
@@ -449,7 +450,7 @@ class TensorFlowLog:
             return
         if isinstance(variable, tf.Variable):
             self.tensor_rows.register_variable(variable)
-        for row in self.tensor_rows.list_rows(value):
+        for row in self.tensor_rows.list_rows_of_tensor_or_variable(value):
             recorded_row = self.rows[row]
             if recorded_row.kind == "operation":  # The watched result counts as a source from now on.
                 recorded_row.extra.is_watched_late = not recorded_row.tracked and any(
@@ -459,7 +460,7 @@ class TensorFlowLog:
                 recorded_row.mark_as_tracked()
             else:
                 recorded_row.extra.is_watched_late = not recorded_row.tracked
-        if not self.tensor_rows.list_rows(value):
+        if not self.tensor_rows.list_rows_of_tensor_or_variable(value):
             self.tensor_rows.find_or_add_row(value)
         self.tape_history.explicit_watches.append(
             (weakref.ref(value), self.tape_history.find_stored_or_build_reference(tape))

@@ -166,8 +166,12 @@ class SweepWatcher:
     ) -> None:
         """Record the sweep with its tape, its sources, its adjoints and its shares."""
         log = self.log
-        target_rows = [row for target_tensor in target for row in log.tensor_rows.list_rows(target_tensor)[-1:]]
-        sweep = self.recording.sweep(target_rows)
+        target_rows = [
+            row
+            for target_tensor in target
+            for row in log.tensor_rows.list_rows_of_tensor_or_variable(target_tensor)[-1:]
+        ]
+        sweep = self.recording.add_backward_pass(target_rows)
         tapes = reversed(log.tape_history.tapes)
         matching_tapes = (reference for reference in tapes if getattr(reference.tape_ref(), "_tape", None) is tape)
         sweep.tape = next(matching_tapes, None)
@@ -175,7 +179,7 @@ class SweepWatcher:
         sweep.source_results = [
             (weakref.ref(tensor), gradient is not None) for tensor, gradient in zip(sources, gradients, strict=False)
         ]
-        rows_by_source = [log.tensor_rows.list_rows(tensor) for tensor in sources]
+        rows_by_source = [log.tensor_rows.list_rows_of_tensor_or_variable(tensor) for tensor in sources]
         ancestors = set(ancestor_rows)
         sweep.sources = [
             next((row for row in reversed(state_rows) if row in ancestors), state_rows[-1])
@@ -187,7 +191,7 @@ class SweepWatcher:
             if adjoint is not None:
                 sweep.set_adjoint(row, log.tensor_rows.keep_value(adjoint))
         for tensor, adjoint in zip(sources, gradients, strict=False):
-            for row in log.tensor_rows.list_rows(tensor)[-1:]:
+            for row in log.tensor_rows.list_rows_of_tensor_or_variable(tensor)[-1:]:
                 if adjoint is not None and row not in sweep.adjoints:
                     sweep.set_adjoint(row, log.tensor_rows.keep_value(adjoint))
         ShareRecorder(log, sweep, adjoints).record_shares_of_sweep(operations)
@@ -256,7 +260,7 @@ class ShareRecorder:
         return all(
             tensor is None
             or tensor.dtype == tf.resource
-            or self.log.tensor_rows.list_rows(tensor)[-1:] in ([], [input_row])
+            or self.log.tensor_rows.list_rows_of_tensor_or_variable(tensor)[-1:] in ([], [input_row])
             for tensor, input_row in zip(inputs, input_rows, strict=False)
         )
 

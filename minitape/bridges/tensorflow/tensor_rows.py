@@ -49,7 +49,7 @@ class TensorRows:
         self._kept_handles: list = []  # Handles stay alive here because their identities are used as keys.
         self._memory_budget = MemoryBudget()
 
-    def list_rows(self, value: Any) -> RowList:
+    def list_rows_of_tensor_or_variable(self, value: Any) -> RowList:
         """Return all rows that stood for a tensor or a variable, in order.
 
         Args:
@@ -84,7 +84,7 @@ class TensorRows:
         """
         if tensor.dtype == tf.resource:
             return self.find_or_add_state_row(tensor)
-        rows = self.list_rows(tensor)
+        rows = self.list_rows_of_tensor_or_variable(tensor)
         return rows[-1] if rows else self._add_leaf_row(tensor)
 
     def find_or_add_state_row(self, handle: Any, value: Any = None) -> int:
@@ -109,7 +109,7 @@ class TensorRows:
             None if value is None else self.keep_value(value),
             name=None if variable is None else find_given_variable_name(variable),
             kind="variable",
-            version=len(self.list_rows(handle)),
+            version=len(self.list_rows_of_tensor_or_variable(handle)),
             site=self.running_line.find_site(),
             tracked=is_watched,
             extra=TensorFlowExtra(handle),

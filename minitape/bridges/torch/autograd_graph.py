@@ -223,7 +223,7 @@ class TorchGraph:
         if task_id != self._task_id or self.current_sweep is None:
             self._task_id = task_id
             self._partial_sums = {}
-            self.current_sweep = self.log.recording.sweep(self.target_rows)
+            self.current_sweep = self.log.recording.add_backward_pass(self.target_rows)
             self.current_sweep.function_name = self.function_name
             self.current_sweep.site = self.site
             self.current_sweep.keeps_graph = self.keeps_graph

@@ -155,7 +155,7 @@ class TorchWatcher(Watcher):
                 modules._global_forward_hooks,
                 modules._global_forward_hooks_always_called,
             ),
-            (self._suspend_recording_and_wrap_closure, optimizers._global_optimizer_pre_hooks),
+            (self._suspend_recording_and_replace_closure, optimizers._global_optimizer_pre_hooks),
             (self._resume_recording_after_step, optimizers._global_optimizer_post_hooks),
             (replacement_hook, modules._global_parameter_registration_hooks),
             (replacement_hook, modules._global_module_registration_hooks),
@@ -489,7 +489,7 @@ class TorchWatcher(Watcher):
             self._running_modules.pop()
         self.log.scope = self._running_modules[-1][1] if self._running_modules else ()
 
-    def _suspend_recording_and_wrap_closure(self, optimizer: Any, args: tuple, kwargs: dict) -> Any:
+    def _suspend_recording_and_replace_closure(self, optimizer: Any, args: tuple, kwargs: dict) -> Any:
         """Suspend recording before an optimizer step, except in its closure.
 
         The hundreds of small calls in a step are not recorded, but the calls in its closure are.

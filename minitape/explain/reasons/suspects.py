@@ -384,7 +384,7 @@ def _find_mistaken_broadcast_rows_up_to_sum(run: CheckedRun, table_row: Recorded
             if is_table and consumer.index not in table:
                 table.add(consumer.index)
                 waiting.append(consumer)
-    if not is_summed or _is_combined_with_other_table(run, table_row, table):
+    if not is_summed or _is_table_combined_with_independent_table(run, table_row, table):
         return set()
     return table
 
@@ -397,7 +397,7 @@ def _is_softmax_or_loss_applying_softmax(run: CheckedRun, row: RecordedRow) -> b
     return takes_logits or run.find_activation_name(row) == "softmax"
 
 
-def _is_combined_with_other_table(run: CheckedRun, row: RecordedRow, table: RowSet) -> bool:
+def _is_table_combined_with_independent_table(run: CheckedRun, row: RecordedRow, table: RowSet) -> bool:
     """Return whether a table is combined with another table that the same mistake did not create."""
     others = {index for table_row in table - {row.index} for index in run.rows[table_row].inputs} - table
     for index in others:
