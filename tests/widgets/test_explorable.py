@@ -238,6 +238,55 @@ def test_attributes_and_methods_lead_the_picture(page):
             picture.evaluate(f"one => {call}")
 
 
+def test_a_prediction_has_a_field_for_its_number(page):
+    open_page(page, '<mini-tape mode="predict" at="a=2; b=3">c = a * b\ny = c * c + a</mini-tape>')
+    answer = page.locator("mini-tape .mt-answer")
+    assert answer.is_visible()
+    answer.fill("5")
+    page.locator("mini-tape").get_by_role("button", name="check").click()
+    assert page.locator("mini-tape .mt-said").inner_text() == "not yet: local derivative × g"
+    answer.fill("1")
+    answer.press("Enter")
+    assert page.locator("mini-tape .mt-count").inner_text() == "backward 1 / 3"
+    assert not page.locator("mini-tape :is(.mt-stepbar .mt-jump, .mt-stepbar .mt-select)").first.is_visible()
+
+
+COLUMN = "<style>body { width: 680px; margin: 0 }</style>"
+OUTSIDE = """() => {
+  const root = document.querySelector("mini-tape").shadowRoot, box = (one) => one.getBoundingClientRect();
+  const { left, right } = box(root.querySelector(".mt-pane"));
+  const parts = [...root.querySelectorAll(".mt-node .mt-box, .mt-frame rect")].map(box);
+  return [parts.length > 0, parts.filter((one) => one.left < left || one.right > right).length];
+}"""
+SECOND_DERIVATIVE = """x = tf.Variable(3.0)
+with tf.GradientTape() as outer:
+    with tf.GradientTape() as inner:
+        y = x ** 3
+    dy = inner.gradient(y, x)
+d2y = outer.gradient(dy, x)"""
+
+
+def test_two_storeys_fit_into_the_column_of_an_article(page):
+    open_page(page, f'{COLUMN}<mini-tape step="end">{SECOND_DERIVATIVE}</mini-tape>')
+    assert page.evaluate(OUTSIDE) == [True, 0]
+
+
+PLACES = """() => [...document.querySelector("mini-tape").shadowRoot.querySelectorAll(".mt-node .mt-box")]
+  .map((one) => one.getBoundingClientRect()).map(({ x, y }) => [Math.round(x), Math.round(y)])"""
+
+
+def test_few_columns_run_down_the_column_of_an_article_and_more_stand_three_in_a_line(page):
+    open_page(page, f'{COLUMN}<mini-tape mode="cut" at="x=0.7">u = exp(x)\ny = sin(u) * u + x</mini-tape>')
+    places = page.evaluate(PLACES)
+    tops = [top for _, top in places]
+    assert len(places) == 5 and tops == sorted({*tops})  # no edge runs back to the next line
+    assert page.evaluate(OUTSIDE) == [True, 0]
+    type_over(page, "w = 0.8\nb = -0.3\np = sigmoid(w * 1.5 + b)\nloss = -log(p)")
+    assert page.evaluate(OUTSIDE) == [True, 0]
+    assert len({left for left, _ in page.evaluate(PLACES)[-3:]}) == 3  # p, log and loss share a line
+    assert len({top for _, top in page.evaluate(PLACES)[-3:]}) == 1
+
+
 def test_prose_follows_and_leads_a_picture(page):
     open_page(
         page,

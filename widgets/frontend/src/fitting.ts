@@ -7,7 +7,6 @@ import {
   columnsPerLine,
   HALF,
   lineWidth,
-  NEAR,
   NODE_H,
   NODE_W,
   PAD,
@@ -31,6 +30,9 @@ const CAPTIONS = 16; // pixels above a map
 const [WHOLE, LEGIBLE, LARGEST] = [1.25, 1.5, 2.6];
 const PANE = 1200; // pixels of the graph across a pane, at most
 const WIDER = 1.5; // than the pane two storeys may be
+const CLOSE = 172; // pixels from column to column of two storeys, at least
+// columns in a line of an article, where a graph of few columns is turned: no edge runs back
+const [NARROW, SHORT] = [3, 5];
 const WRAPS = 60; // columns: of a longer graph it is not tried how it fills the pane best
 // below this scale no text is drawn: the graph is seen as a map that fills the pane
 const FAR = 0.4;
@@ -86,13 +88,13 @@ export class Fitting {
         0,
         per
           ? Math.max(
-              NEAR,
+              CLOSE,
               Math.min(TIGHT, Math.floor((width / READ - 4 * PAD - NODE_W) / (columns - 1))),
             )
           : pitch,
       );
     const turned =
-      per === 1 && !this.store.recording
+      (per === 1 || (per && per <= NARROW && columns <= SHORT)) && !this.store.recording
         ? this.build(layout, 1, pitch, width / READ - 2 * SIDE)
         : null;
     return turned && turned.right - turned.left + 2 * SIDE <= width / READ

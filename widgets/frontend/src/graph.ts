@@ -16,7 +16,8 @@ export const BARE_H = 30; // of a number
 // leaves room for the widest card on an edge, and for the edge on both sides of it
 export const COLUMN = 246;
 export const TIGHT = 222; // the same where there would be no room for all columns otherwise
-export const NEAR = 190; // and where one line has room for them so: cards are above and below
+// and where one line has room for them so, or a line for one more: cards are above and below
+export const NEAR = 190;
 export const HALF = 40; // height of a half-slot
 export const SLOPING = 54; // the same where slopes are written below the nodes
 export const PAD = 18;
@@ -117,13 +118,13 @@ export const lineWidth = (columns: number, pitch = TIGHT): number =>
 export function columnsPerLine(columns: number, width: number, grows: boolean): [number, number] {
   const needed = (pitch: number): number => lineWidth(columns, pitch);
   const apart = (room: number, gaps: number): number =>
-    Math.max(TIGHT, Math.min(COLUMN, Math.floor(room / Math.max(1, gaps))));
+    Math.max(NEAR, Math.min(COLUMN, Math.floor(room / Math.max(1, gaps))));
   if (needed(COLUMN) <= width) return [0, COLUMN];
   if (needed(TIGHT) <= width / READ) return [0, apart(width - 4 * PAD - NODE_W, columns - 1)];
   if (needed(NEAR) <= width / READ)
     return [0, Math.floor((width / READ - 4 * PAD - NODE_W) / (columns - 1))];
   const room = width / READ - INDENT - 4 * PAD - NODE_W; // right of the first node of a line
-  const most = Math.max(1 + Math.floor(room / TIGHT), 1);
+  const most = Math.max(1 + Math.floor(room / NEAR), 1);
   const lines = Math.ceil(columns / most);
   const per = grows || lines > FEW ? most : Math.ceil(columns / lines);
   return [per, apart(room, per - 1)];
