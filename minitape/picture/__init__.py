@@ -13,7 +13,7 @@
 - Texts: ``readable_formulas`` and ``expressions`` format rules as in a textbook. ``known_rules`` finds the rule for
   another framework's operation. ``truncation`` shortens names and texts. ``picture_texts`` translates.
 - Static picture: ``drawing`` is the public interface. ``placement`` computes the layout and ``figure`` draws it, with
-  the numbers that ``edge_labels`` places, the ``assignment_curves`` and the result lines of ``gradient_texts`` below.
+  the numbers that ``edge_labels`` places, and the result lines of ``gradient_texts`` below.
   ``figure_edges``, ``svg_elements`` and ``value_display`` draw the parts. ``layer_folds`` shows each layer as one row.
   ``tikz`` converts the picture to LaTeX, and ``graph`` writes it for Graphviz.
 

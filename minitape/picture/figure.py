@@ -16,8 +16,7 @@ from math import ceil, inf
 from numpy import ndarray
 
 from ..common.grouping import group_values_by_key
-from ..engine.types import NumberPair, TextList, TextPair
-from .assignment_curves import choose_assignment_curve
+from ..engine.types import NumberPair, Object, TextList, TextPair
 from .edge_labels import (
     CROSS_SHIFTS,
     LETTER_HEIGHT,
@@ -87,7 +86,7 @@ LANE = 40  # The same where only edges pass.
 LANE_SHARE, TURNED_LANE_SHARE = HALF_SLOT / 2 / NODE_HEIGHT, LANE / 2 / NODE_WIDTH
 MAX_TURNED_COLUMNS = 7  # Edges across more columns have no slots, and the figure would be too high.
 MAX_INDENT = 56  # The space to the left of the lines if there are several lines.
-CURVE_DEPTH = 16  # The space below the nodes for assignment curves.
+STATE_PORT, VALUE_PORT = -2, -1  # An assigned state has edges from the state before and from the assigned value.
 MAX_SINGLE_LINE, COLUMNS_PER_LINE = 6, 5  # A figure with more columns is split into lines.
 LEAST_TYPE = 11.0  # No text of a figure has smaller type, in pixels.
 POINTS_PER_MILLIMETER = 72 / 25.4
@@ -96,6 +95,10 @@ MIN_WIDTH = 65  # A column of nodes fits within this many millimeters in any fig
 END_NODES = 15  # If there are more than four times as many nodes, only these at each end are drawn.
 MILLIMETERS_PER_END_NODE = 10  # A narrow figure draws fewer nodes at each end, so that it fits on a page.
 MIN_REPEATED_TURNS = 7  # A loop with fewer turns is not folded.
+MIN_TURNS_IN_HIGH_FIGURE = 3  # The same if the recording is long, or if the figure would be too high.
+MAX_TURN = 20  # A loop whose turns have at least so many operations is not folded, because whole turns remain.
+MAX_SHORT_TURN = 4  # Two turns of a loop remain at each end if a turn has no more operations.
+MAX_HEIGHT = 220  # A figure that would be higher, in millimeters, is too high for a page.
 MIN_CUT_LETTERS = 4  # The beginning of a text says nothing in less room.
 MAX_REPEATED_LETTERS = 20  # The gap has room for this many letters of such a turn.
 MAX_PORTS = 50  # Further inputs of an operation are omitted from the picture and its description.
@@ -107,6 +110,7 @@ MAX_SHARE_LETTERS = 7  # The number of characters for which an edge has room in 
 SHARE_MARGIN = 1.5  # The distance between a share and a node.
 SHARE_INDENT = 51  # The same, in a figure of a given width, for a share beside a name. It may use the margin as well.
 MAX_NUMBERED_EDGES = 5  # If there are more inputs, the edges have no room for numbers.
+OMITTED_ROW: Object = {"row": -1, "cut": False, "status": ""}  # The box that represents omitted rows has these fields.
 
 
 DrawnFrame = tuple[set[int], dict[int, float]]  # The ids of the nodes inside, and the top on each line.
@@ -187,12 +191,14 @@ class Figure:
         assigned_sources: The sources assigned after the gradient was computed, by their last row.
         broken_rows: The rows at which the path to the target breaks.
         none_rows: The rows of sources whose gradient is None.
+        source_rows: The last rows of all sources.
         expressions: The texts of the rows.
         node_by_row: The index of each row's node. A number literal belongs to the node of its first consumer.
         nodes: The nodes in the order of their rows.
         gap_index: The index of the node that represents omitted rows, or -1.
         omitted_rows: These rows, as far as the snapshot contains them and without number literals.
-        period: The number of these rows after which their operations repeat, or 0.
+        omitted_count: The number of these rows with number literals.
+        omitted_turns: The number of turns of a loop that consist of these rows, or 0.
         bottom: The height of the figure without the result lines, in pixels.
         width: The width of the figure without the result lines, in pixels.
         printed_width: The width of the printed figure in millimeters; None for the natural width.
@@ -222,14 +228,21 @@ class Figure:
         self.assigned_sources = {source["rows"][-1]: source for source in sources if source["now"]}
         self.broken_rows = snapshot.get("broken", ())
         self.none_rows = {source["at"] for source in sources if source["none"]}
+        self.source_rows = {source["at"] for source in sources}
         self.expressions = Expressions(snapshot["rows"])
-        self._select_nodes()
-        self._place_nodes()
+        for min_turns in (MIN_REPEATED_TURNS, MIN_TURNS_IN_HIGH_FIGURE):
+            self._select_nodes(min_turns)
+            self._place_nodes()
+            if not self.max_width or self.bottom < MAX_HEIGHT * POINTS_PER_MILLIMETER * LEAST_TYPE / MIN_PRINTED_TYPE:
+                break
 
-    def _select_nodes(self) -> None:
+    def _select_nodes(self, min_turns: int) -> None:
         """Create a node for each row, except for number literals, which are part of their consumers' texts.
 
         In a long recording, one box replaces all rows between the first and last nodes.
+
+        Args:
+            min_turns: A loop with fewer turns is not folded.
         """
         rows = self.snapshot["rows"]
         visible_rows = [row for row in rows if not row.get("literal")] or rows
@@ -237,38 +250,62 @@ class Figure:
         self.gap_index = -1
         self.omitted_rows = visible_rows[:0]
         selected_rows: list[OptionalRow] = [*visible_rows]
-        labels = [row["label"] for row in visible_rows]
+        # The turns of a scan read different elements, such as [0] and [1].
+        labels = [re.sub(r"\[\d+\]", "[ ]", row["label"]) if row["kind"] == "operation" else "" for row in visible_rows]
+        is_long = len(visible_rows) > 4 * end_nodes
+        if is_long:
+            min_turns = MIN_TURNS_IN_HIGH_FIGURE
         # A narrow figure also folds blocks of a model that repeat, because each takes half a line.
         shorter_ends = range(1, end_nodes + 1) if self.printed_width else ()
-        gap = next((gap for ends in shorter_ends if (gap := choose_gap(labels, ends))[2]), None)
-        if gap or len(visible_rows) > 4 * end_nodes:
-            self.gap_index, end, self.period = gap or choose_gap(labels, end_nodes)
-            self.omitted_rows = visible_rows[self.gap_index : end]
-            selected_rows[self.gap_index : end] = [None]
+        gap = next((gap for ends in shorter_ends if (gap := choose_gap(labels, ends, min_turns))[2]), None)
+        if gap or is_long:
+            first, end, self.omitted_turns = gap or choose_gap(labels, end_nodes, min_turns)
+            omitted = visible_rows[first:end]
+            # The results name the sources, so these are not omitted.
+            kept_rows = [row for row in omitted if row["row"] in self.source_rows][:end_nodes]
+            self.omitted_rows = [row for row in omitted if row not in kept_rows]
+            self.omitted_count = omitted[-1]["row"] - visible_rows[first - 1]["row"] - len(kept_rows)
+            self.gap_index = first + len(kept_rows)
+            selected_rows[first:end] = [*kept_rows, None]
         self.node_by_row = {row["row"]: index for index, row in enumerate(selected_rows) if row}
         literal_rows = {row["row"] for row in rows if row.get("literal")} - self.node_by_row.keys()
         self.nodes: list[Node] = []
+        assignments = group_values_by_key(self.iter_assignments())
+        omitted_inputs = chain(*(row["inputs"] for row in self.omitted_rows))
         for index, row in enumerate(selected_rows):
-            input_rows = row["inputs"] if row else []
+            input_rows = row["inputs"] if row else [*dict.fromkeys(omitted_inputs)]
             inputs = [
                 (self.node_by_row.get(input_row, self.gap_index), port)
-                for port, input_row in enumerate(input_rows)
+                for port, input_row in [*enumerate(input_rows), *assignments.get(row["row"] if row else -1, ())]
                 if input_row not in literal_rows
             ]
             self.nodes.append(Node(row, [edge for edge in inputs if 0 <= edge[0] < index][:MAX_PORTS]))
             unplaced_literals = literal_rows.intersection(input_rows) - self.node_by_row.keys()
             self.node_by_row |= dict.fromkeys(unplaced_literals, index)
 
+    def iter_assignments(self) -> Iterator[tuple[int, NumberPair]]:
+        """Yield the row of each assigned state, with a pair for the state before and for the assigned value.
+
+        Yields:
+            The row and its pair: STATE_PORT or VALUE_PORT, and the other row.
+        """
+        for event in self.snapshot["events"]:
+            for port, row in ((STATE_PORT, event.get("from")), (VALUE_PORT, event.get("row"))):
+                if row is not None and event["kind"] == "assign":
+                    yield event.get("to", -1), (port, row)
+
     def describe_omitted_rows(self) -> tuple[int, str]:
         """Return how many rows are omitted, and what a loop repeats in them, such as "84 × (×, tanh)", or ""."""
-        rows = self.omitted_rows
-        count = rows[-1]["row"] - (self.nodes[self.gap_index - 1].row or rows[0])["row"]
-        if not self.period:
+        labels = [row["label"] for row in self.omitted_rows if row["kind"] == "operation"]
+        count, turns = self.omitted_count, self.omitted_turns
+        if not turns or len(self.snapshot["rows"]) < self.snapshot["total"]:  # Nobody has seen all turns.
             return count, ""
-        stride = rows[self.period]["row"] - rows[0]["row"]
-        turn = ", ".join(row["label"] for row in rows[: self.period])
-        texts = (f"{count // stride} × ({part})" for part in (turn, translate("{n} rows", n=stride)))
-        return count, choose_first_fitting_text([*texts], MAX_REPEATED_LETTERS)
+        texts = [translate("{n} turns", n=turns)]
+        if count % turns == 0:
+            texts.insert(0, f"{turns} × ({translate('{n} rows', n=count // turns)})")
+        if count == len(labels):
+            texts.insert(0, f"{turns} × ({', '.join(labels[: count // turns])})")
+        return count, choose_first_fitting_text(texts, MAX_REPEATED_LETTERS)
 
     # -- layout --------------------------------------------------------------------------------------------------
 
@@ -405,7 +442,7 @@ class Figure:
         """
         row = node.row
         if row is None:
-            return PlacementItem([], True, "left out")
+            return PlacementItem([start for start, _ in node.inputs], False, "left out")
         node_below = self.node_by_row.get(row.get("below", -1), -1) if node.tier else -1
         ended_spans = sum(
             end <= row["row"] for tape in self.snapshot["tapes"] for span in tape["spans"] for end in span
@@ -425,9 +462,7 @@ class Figure:
             description: A description of the picture for screen readers.
         """
         lines = [*iter_gradient_result_lines(self.shown_results, self.expressions, self.max_width)]
-        assignment_curves = [*self._draw_assignment_curves()]
-        bottom = self.bottom + CURVE_DEPTH if assignment_curves else self.bottom
-        width, height, gradient_parts = draw_gradient_result_lines(lines, self.width, bottom)
+        width, height, gradient_parts = draw_gradient_result_lines(lines, self.width, self.bottom)
         total_height = max(height, 40)
         size = f'width="{width}" height="{total_height}"'
         if self.printed_width and self.max_width:
@@ -446,7 +481,6 @@ class Figure:
             self._draw_frames(),
             [edge for edge, _, _ in self._iter_escapes()],
             self._draw_edges(),
-            assignment_curves,
             plates,
             map(self._draw_node, self.nodes),
             labels,
@@ -567,9 +601,7 @@ class Figure:
         """Yield the edges into each node, with a cross on edges that no gradient passes, and the abbreviated edges."""
         abbreviated_edges = []
         for index, node in enumerate(self.nodes):
-            row = node.row
-            if row is None or not node.inputs:
-                continue
+            row = node.row or OMITTED_ROW
             for port, (start, row_port) in enumerate(node.inputs):
                 curve = self.curves.get((start, index, port))
                 share = self.shares_by_edge.get((row["row"], row_port))
@@ -581,26 +613,31 @@ class Figure:
                     color = CUT_COLOR
                 else:
                     color = SWEPT_EDGE_COLOR if share else EDGE_COLOR
+                if row_port < 0:
+                    color, dash_pattern = NODE_COLORS["variable"][0], "4 4"
                 yield draw_path(build_edge_path(curve, share is not None, self.is_turned), color, dash_pattern)
-            abbreviated_edges += [
-                draw_abbreviated_edge(text, x, y, node.direction, bool(shares))
-                for text, (x, y), shares in self._iter_references(index)
-            ]
-            if row["cut"]:
+                if row_port == VALUE_PORT:  # No gradient passes from a state to the value that was assigned.
+                    yield draw_cross(*node.compute_entry_point(port, distance=7))
+            for text, (x, y), shares, is_crossed in self._iter_references(index):
+                abbreviated_edges.append(draw_abbreviated_edge(text, x, y, node.direction, bool(shares)))
+                if is_crossed:
+                    abbreviated_edges.append(draw_cross(x + CROSS_WIDTH / 2 * node.direction, y))
+            if row["cut"] and node.inputs:
                 yield draw_cross(*node.compute_entry_point(0, distance=7))
         yield from abbreviated_edges
 
-    def _iter_references(self, index: int) -> Iterator[tuple[str, Point, list[ValueFields]]]:
+    def _iter_references(self, index: int) -> Iterator[tuple[str, Point, list[ValueFields], bool]]:
         """Yield the edges into a node that are drawn as the names of their inputs, each input once.
 
         Args:
             index: The index of the node.
 
         Yields:
-            The name, the end of the edge, and the shares that the sweep has sent to this input.
+            The name, the end of the edge, the shares that the sweep has sent to this input, and whether the input is
+            the value of an assignment, which no gradient reaches.
         """
         node = self.nodes[index]
-        row = node.row or {"row": -1, "cut": False}
+        row = node.row or OMITTED_ROW
         ports_by_start = group_values_by_key(
             (start, port) for port, (start, _) in enumerate(node.inputs) if (start, index, port) not in self.curves
         )
@@ -612,7 +649,9 @@ class Figure:
             if len(ports_by_start) > 1:
                 y = node.compute_point(0, 0.5 + (number - (len(references) + 1) / 2) * REFERENCE_SPACING)[1]
             shares = (self.shares_by_edge.get((row["row"], node.inputs[port][1])) for port in ports)
-            yield text, (x - CROSS_WIDTH * node.direction * bool(row["cut"]), y), [*filter(None, shares)]
+            is_assigned = node.inputs[ports[0]][1] == VALUE_PORT
+            x -= CROSS_WIDTH * node.direction * (is_assigned or bool(row["cut"]))
+            yield text, (x, y), [*filter(None, shares)], is_assigned
 
     def _draw_labels(self) -> tuple[TextList, TextList]:
         """Return white plates, and the labels above them: the shares that the sweep has sent along edges, and escapes.
@@ -633,7 +672,7 @@ class Figure:
                 labels.append(EdgeLabel(number, text, color, NUMBER_STYLE, shifts, min_length=min_length))
         for index, node in enumerate(self.nodes):
             references = [*self._iter_references(index)]
-            for name, (x, y), shares in references:
+            for name, (x, y), shares, _ in references:
                 width = measure_reference(name)
                 boxes.append((x - width, y - 8, x + width, y + 8))
                 # The numbers of more than two inputs would meet, and the number of omitted names has none of its own.
@@ -668,23 +707,6 @@ class Figure:
         room = self.pitch - NODE_WIDTH - 2 * SHARE_MARGIN
         return int(room / LETTER_WIDTH), NARROW_SHIFTS, NARROW_MIN_LENGTH
 
-    def _draw_assignment_curves(self) -> Iterator[str]:
-        """Yield dashed curves between the nodes for each assignment, from the old state and from the assigned value.
-
-        The curve from the assigned value is crossed out, because no gradient passes along it.
-        """
-        boxes = [node.box for node in self.nodes]
-        for event in self.snapshot["events"]:
-            end = self.node_by_row.get(event.get("to", -1))
-            for row in (event.get("from", -1), event.get("row", -1)):
-                start = self.node_by_row.get(row)
-                if start is None or end is None or start == end:
-                    continue
-                path, middle = choose_assignment_curve(boxes[start], boxes[end], boxes, self.bottom + CURVE_DEPTH)
-                yield draw_path(path, NODE_COLORS["variable"][0], "4 4", 1.2)
-                if row == event.get("row"):
-                    yield draw_cross(*middle)
-
     def _iter_escapes(self) -> Iterator[tuple[str, Point, str]]:
         """Yield a dashed edge, the place of its cross and a label for each value that escaped.
 
@@ -701,30 +723,35 @@ class Figure:
             yield draw_path(f"M{x} {y}L{to_x} {to_y}", CUT_COLOR, "4 4", 1.4), ((x + to_x) / 2, (y + to_y) / 2), text
 
 
-def choose_gap(labels: Sequence[str], end_nodes: int) -> tuple[int, int, int]:
-    """Return which rows of a long recording to omit: the first, the end, and the number of rows in a turn, or 0.
+def choose_gap(labels: Sequence[str], end_nodes: int, min_turns: int) -> tuple[int, int, int]:
+    """Return which rows of a long recording to omit: the first, the end, and how many turns of a loop they are, or 0.
 
-    Of a loop, two turns remain at each end.
+    Of a loop, two turns remain at each end, or one if it is long. The leaves between two turns belong to the later one.
 
     Args:
-        labels: The operations of all rows.
+        labels: The operations of all rows, or "" for leaves.
         end_nodes: The number of rows at each end that may remain.
+        min_turns: The least number of turns of a loop.
 
-    >>> choose_gap([*"wx", *"×+" * 20, "y"], 6)
-    (6, 38, 2)
+    >>> choose_gap(["", "", *"×+" * 20, "y"], 6, 7)
+    (6, 38, 16)
     """
-    first, end = end_nodes, len(labels) - end_nodes
-    omitted = labels[first:end]
-    period = next((turn for turn in range(1, len(omitted) // 2) if omitted[turn:] == omitted[:-turn]), 0)
+    operations = [index for index, label in enumerate(labels) if label]
+    names = [*filter(None, labels)]
+    begin, stop = end_nodes, len(names) - end_nodes
+    omitted = names[begin:stop]
+    period = next((turn for turn in range(1, min(MAX_TURN, len(omitted) // 2)) if omitted[turn:] == omitted[:-turn]), 0)
     if period:
-        begin, stop = first, end
-        while begin and labels[begin - 1] == labels[begin - 1 + period]:
+        while begin and names[begin - 1] == names[begin - 1 + period]:
             begin -= 1
-        while stop < len(labels) and labels[stop] == labels[stop - period]:
+        while stop < len(names) and names[stop] == names[stop - period]:
             stop += 1
-        if stop - begin >= MIN_REPEATED_TURNS * period:
-            return begin + 2 * period, stop - 2 * period, period
-    return first, end, 0
+        turns = (stop - begin) // period
+        kept = 1 + (period <= MAX_SHORT_TURN and turns >= MIN_REPEATED_TURNS)
+        if turns >= min_turns:
+            first, last = (operations[begin + turn * period - 1] for turn in (kept, turns - kept))
+            return first + 1, last + 1, turns - 2 * kept
+    return end_nodes, len(labels) - end_nodes, 0
 
 
 def is_within_tape(row: RowFields, tape: TapeFields) -> bool:

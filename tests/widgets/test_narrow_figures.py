@@ -9,7 +9,7 @@ import minitape as tf
 from minitape.bridges.recording import Recording
 from minitape.picture.drawing import Picture
 from minitape.picture.figure import Figure
-from minitape.picture.svg_elements import NODE_HEIGHT
+from minitape.picture.svg_elements import CUT_COLOR, NODE_HEIGHT
 from minitape.picture.value_display import format_magnitude
 
 from .test_figures import contains, loop, network, read_painted
@@ -224,3 +224,101 @@ def test_the_blocks_of_a_model_that_repeat_are_one_box_in_a_column():
     assert ">8 × (" in drawn.svg
     height = float(re.search(r'height="([\d.]+)mm"', drawn.svg)[1])
     assert height < 150  # millimeters, about half a page
+
+
+def record_rnn():
+    """Return a loop of 75 turns, in whose first turn one more leaf is recorded."""
+    w, b = tf.Variable(0.95, name="w"), tf.Variable(0.02, name="b")
+    with tf.GradientTape() as tape:
+        h = tf.constant(0.3)
+        for _ in range(75):
+            h = tf.tanh(w * h + b) * 1.01
+        loss = (h - 1.0) ** 2
+    tape.gradient(loss, [w, b])
+    return tape
+
+
+def record_loop(turns, then):
+    w = tf.Variable(0.9, name="w")
+    with tf.GradientTape() as tape:
+        h = tf.constant(1.0)
+        for _ in range(turns):
+            h = tf.tanh(w * h)
+        loss = h * h + then * w
+    tape.gradient(loss, w)
+    return tape
+
+
+@pytest.mark.parametrize(
+    ("record", "box"),
+    [
+        (record_rnn, ["284 rows", "71 × (×, +, tanh, ×)"]),
+        (lambda: record_loop(15, 5.0), ["22 rows", "11 × (×, tanh)"]),
+        (lambda: record_loop(9, 1.0), ["10 rows", "5 × (×, tanh)"]),
+    ],
+)
+def test_whole_turns_of_a_loop_are_left_out_and_counted(record, box):
+    figure = Figure(tf.snapshot(record()), 85)
+    assert [f"{figure.describe_omitted_rows()[0]} rows", figure.describe_omitted_rows()[1]] == box
+    before = [node.row["label"] for node in figure.nodes[: figure.gap_index] if node.row["kind"] == "operation"]
+    assert before[: len(before) // 2] == before[len(before) // 2 :]  # Two whole turns.
+    gap = figure.nodes[figure.gap_index]
+    assert "w:0" in [figure.nodes[start].row["name"] for start, _ in gap.inputs]
+
+
+def test_a_figure_of_a_long_tape_shows_its_sources_in_order_and_their_gradients():
+    xs = [tf.Variable(0.1 * i, name=f"x{i}") for i in range(20)]
+    with tf.GradientTape() as tape:
+        total = tf.constant(0.0)
+        for turn in range(25):
+            for i, x in enumerate(xs):
+                y = tf.sin(x) * (turn + 1.0)
+                total = total + (tf.exp(-y * y) if i % 2 else y)
+    gradients = tape.gradient(total, xs[:3])
+    for width in (None, 85):
+        picture = tf.draw(tape, width=width)
+        figure = picture.figure
+        names = [node.row["name"] for node in figure.nodes if node.row and node.row["kind"] == "variable"]
+        assert {"x0:0", "x1:0", "x2:0"} <= set(names)
+        assert picture.svg.count("∂total/∂x") == 3 and f"= {float(gradients[0])}" in picture.svg
+        gap = figure.nodes[figure.gap_index]
+        places = [(node.line, node.x) for node in figure.nodes]
+        assert max(places[: figure.gap_index]) < (gap.line, gap.x) < min(places[figure.gap_index + 1 :])
+        count, turns = figure.describe_omitted_rows()
+        assert count + sum(node.row is not None for node in figure.nodes) <= len(picture.snapshot["rows"])
+        assert turns.endswith(" turns")
+
+
+def test_states_of_a_variable_are_right_of_what_they_were_made_from():
+    w = tf.Variable(2.0, name="w")
+    with tf.GradientTape() as tape:
+        u = w * 3.0
+        w.assign(w - 0.5)
+        v = w * u
+        w.assign_add(1.0)
+        loss = v + w
+    tape.gradient(loss, w)
+    for width in (None, 85):
+        figure = Figure(tf.snapshot(tape), width)
+        first, second, third = (node for node in figure.nodes if node.row["kind"] == "variable")
+        value = next(node for node in figure.nodes if node.row["label"] in "-−")
+        places = [(node.line, node.x) for node in (first, value, second, third)]
+        assert places == sorted(set(places))
+        assert figure.build_svg().count(f'stroke="{CUT_COLOR}" stroke-width="2.2"') == 1  # No gradient reaches w − 0.5.
+
+
+def test_few_turns_are_left_out_where_a_figure_would_be_higher_than_a_page():
+    def draw_blocks(count, operations):
+        x = tf.Variable(0.5, name="x")
+        with tf.GradientTape() as tape:
+            y = x * 1.5
+            for _ in range(count):
+                for operation in operations:
+                    y = operation(y)
+        tape.gradient(y, x)
+        return Figure(tf.snapshot(tape), 85)
+
+    low = draw_blocks(4, [tf.sin, tf.exp, tf.tanh])
+    assert low.gap_index < 0
+    high = draw_blocks(4, [tf.sin, tf.exp, tf.tanh, tf.sigmoid, tf.cos, tf.nn.softplus, tf.atan, tf.nn.relu])
+    assert high.omitted_turns == 2 and high.bottom / high.width * 85 < 220
