@@ -214,10 +214,7 @@ class Figure:
         """Choose the nodes and compute the layout."""
         self.snapshot = snapshot
         self.printed_width = printed_width
-        self.max_width = None
-        self.pitch: float = COLUMN_PITCH
-        if printed_width:
-            self.max_width = printed_width * POINTS_PER_MILLIMETER * LEAST_TYPE / MIN_PRINTED_TYPE
+        self.max_width = printed_width and printed_width * POINTS_PER_MILLIMETER * LEAST_TYPE / MIN_PRINTED_TYPE
         sweep = snapshot["sweep"]
         steps = sweep["steps"] if sweep else []
         self.target_rows = sweep["target"] if sweep else []
@@ -271,9 +268,9 @@ class Figure:
         literal_rows = {row["row"] for row in rows if row.get("literal")} - self.node_by_row.keys()
         self.nodes: list[Node] = []
         assignments = group_values_by_key(self.iter_assignments())
-        omitted_inputs = chain(*(row["inputs"] for row in self.omitted_rows))
+        omitted_inputs = dict.fromkeys(chain(*(row["inputs"] for row in self.omitted_rows)))
         for index, row in enumerate(selected_rows):
-            input_rows = row["inputs"] if row else [*dict.fromkeys(omitted_inputs)]
+            input_rows = row["inputs"] if row else omitted_inputs
             inputs = [
                 (self.node_by_row.get(input_row, self.gap_index), port)
                 for port, input_row in [*enumerate(input_rows), *assignments.get(row["row"] if row else -1, ())]
@@ -291,8 +288,8 @@ class Figure:
         """
         for event in self.snapshot["events"]:
             for port, row in ((STATE_PORT, event.get("from")), (VALUE_PORT, event.get("row"))):
-                if row is not None and event["kind"] == "assign":
-                    yield event.get("to", -1), (port, row)
+                if row is not None and "to" in event:
+                    yield event["to"], (port, row)
 
     def describe_omitted_rows(self) -> tuple[int, str]:
         """Return how many rows are omitted, and what a loop repeats in them, such as "84 × (×, tanh)", or ""."""
@@ -385,7 +382,7 @@ class Figure:
         Args:
             frame: The space for the frames of tapes on each side.
         """
-        self.pitch = COLUMN_PITCH
+        self.pitch: float = COLUMN_PITCH
         placed = Placement([*map(self._build_placement_item, self.nodes)])
         columns = 1 + max(placed.column, default=0)
         has_lower_tier = any(node.tier for node in self.nodes)
@@ -616,14 +613,10 @@ class Figure:
                 if row_port < 0:
                     color, dash_pattern = NODE_COLORS["variable"][0], "4 4"
                 yield draw_path(build_edge_path(curve, share is not None, self.is_turned), color, dash_pattern)
-                if row_port == VALUE_PORT:  # No gradient passes from a state to the value that was assigned.
+                if row["cut"] or row_port == VALUE_PORT:
                     yield draw_cross(*node.compute_entry_point(port, distance=7))
             for text, (x, y), shares, is_crossed in self._iter_references(index):
-                abbreviated_edges.append(draw_abbreviated_edge(text, x, y, node.direction, bool(shares)))
-                if is_crossed:
-                    abbreviated_edges.append(draw_cross(x + CROSS_WIDTH / 2 * node.direction, y))
-            if row["cut"] and node.inputs:
-                yield draw_cross(*node.compute_entry_point(0, distance=7))
+                abbreviated_edges.append(draw_abbreviated_edge(text, x, y, node.direction, bool(shares), is_crossed))
         yield from abbreviated_edges
 
     def _iter_references(self, index: int) -> Iterator[tuple[str, Point, list[ValueFields], bool]]:
@@ -633,8 +626,8 @@ class Figure:
             index: The index of the node.
 
         Yields:
-            The name, the end of the edge, the shares that the sweep has sent to this input, and whether the input is
-            the value of an assignment, which no gradient reaches.
+            The name, the end of the edge, the shares that the sweep has sent to this input, and whether the edge is
+            crossed, because no gradient passes.
         """
         node = self.nodes[index]
         row = node.row or OMITTED_ROW
@@ -649,9 +642,8 @@ class Figure:
             if len(ports_by_start) > 1:
                 y = node.compute_point(0, 0.5 + (number - (len(references) + 1) / 2) * REFERENCE_SPACING)[1]
             shares = (self.shares_by_edge.get((row["row"], node.inputs[port][1])) for port in ports)
-            is_assigned = node.inputs[ports[0]][1] == VALUE_PORT
-            x -= CROSS_WIDTH * node.direction * (is_assigned or bool(row["cut"]))
-            yield text, (x, y), [*filter(None, shares)], is_assigned
+            is_crossed = bool(row["cut"]) or node.inputs[ports[0]][1] == VALUE_PORT
+            yield text, (x - CROSS_WIDTH * node.direction * is_crossed, y), [*filter(None, shares)], is_crossed
 
     def _draw_labels(self) -> tuple[TextList, TextList]:
         """Return white plates, and the labels above them: the shares that the sweep has sent along edges, and escapes.

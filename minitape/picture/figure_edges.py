@@ -13,12 +13,14 @@ from .svg_elements import (
     MUTED_COLOR,
     SMALL_STYLE,
     SWEPT_EDGE_COLOR,
+    draw_cross,
     draw_path,
     draw_text,
 )
 from .truncation import measure_width, shorten_name
 
 MAX_REFERENCE_LETTERS = 6
+CROSS_DISTANCE = 5  # The distance of a cross from the end of a short edge, in pixels.
 
 
 def format_reference(input_row: OptionalRow) -> str:
@@ -45,7 +47,7 @@ def measure_reference(text: str) -> float:
     return 6.2 * measure_width(text) + 8 + ARROW_LENGTH + 4
 
 
-def draw_abbreviated_edge(text: str, x: float, y: float, direction: int, is_swept: bool) -> str:
+def draw_abbreviated_edge(text: str, x: float, y: float, direction: int, is_swept: bool, is_crossed: bool) -> str:
     """Return a short edge that starts at the name or number of its input.
 
     The short edge replaces an edge from another line or tier, or from a distant column.
@@ -56,6 +58,7 @@ def draw_abbreviated_edge(text: str, x: float, y: float, direction: int, is_swep
         y: The vertical position of the edge's end, in pixels.
         direction: 1 if the edge runs to the right, or -1 if it runs to the left.
         is_swept: Whether the sweep has sent a share along the edge.
+        is_crossed: Whether there is a cross in front of the edge's end, because no gradient passes.
     """
     width = measure_reference(text) - ARROW_LENGTH - 4
     middle = x - direction * (width / 2 + ARROW_LENGTH)
@@ -66,6 +69,8 @@ def draw_abbreviated_edge(text: str, x: float, y: float, direction: int, is_swep
         SWEPT_EDGE_COLOR if is_swept else EDGE_COLOR,
         width=1.2,
     )
+    if is_crossed:
+        line += draw_cross(x + CROSS_DISTANCE * direction, y)
     return line + box + draw_text(middle, y + 4, text, f'{SMALL_STYLE} text-anchor="middle"', MUTED_COLOR)
 
 

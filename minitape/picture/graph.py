@@ -15,7 +15,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from .expressions import format_row_title
-from .figure import Figure, choose_first_fitting_text, is_within_tape
+from .figure import VALUE_PORT, Figure, choose_first_fitting_text, is_within_tape
 from .gradient_texts import iter_gradient_result_lines
 from .path_breaks import is_zero
 from .picture_texts import translate
@@ -180,6 +180,7 @@ def iter_graph_statements(figure: Figure) -> Iterator[str]:
     yield from iter_gap_statements(figure)
     for row in shown_rows:
         yield from iter_edge_statements(figure, row)
+    yield from iter_dashed_edge_statements(figure)
 
 
 def move_weights_into_layers(rows: Sequence[RowFields]) -> Iterator[RowFields]:
@@ -262,9 +263,9 @@ def build_node_label(figure: Figure, row: RowFields) -> str:
         f'<td align="left">{title}</td><td align="right">  <font color="{MUTED_COLOR}">{row["row"]}</font></td>'
     ]
     update = figure.assigned_sources.get(row["row"])
-    value = format_node_value(row["value"], row["shape"]) if not row["released"] else translate("released")
+    value = format_node_value(row["value"], row) if not row["released"] else translate("released")
     if update is not None:
-        value += f" → {format_node_value(update['now'], row['shape'])}"
+        value += f" → {format_node_value(update['now'], row)}"
     for text, color in (
         (value, choose_text_color(row["value"])),
         figure.choose_adjoint_text_and_color(row, MAX_NUMBER_LETTERS),
@@ -277,14 +278,17 @@ def build_node_label(figure: Figure, row: RowFields) -> str:
     return f'<<table border="0" cellborder="0" cellspacing="0" cellpadding="1">{cells}</table>>'
 
 
-def format_node_value(value: OptionalValue, shape: Sequence[int]) -> str:
+def format_node_value(value: OptionalValue, row: RowFields) -> str:
     """Return a value as a node shows it: the number, or the magnitude and the shape of a larger array.
+
+    Integers, such as the numbers of tokens, seldom have both signs, so their largest magnitude is written as "≤ 30".
 
     Args:
         value: The value; None for a value that was not kept.
-        shape: The shape of the value.
+        row: The row of the value.
     """
-    return "" if value is None else format_magnitude_and_shape(value, shape, MAX_NUMBER_LETTERS)
+    text = format_magnitude_and_shape(value, row["shape"], MAX_NUMBER_LETTERS) if value else ""
+    return text.replace("±", "≤ ") if "int" in row["dtype"] else text
 
 
 def iter_edge_statements(figure: Figure, row: RowFields) -> Iterator[str]:
@@ -314,6 +318,27 @@ def iter_edge_statements(figure: Figure, row: RowFields) -> Iterator[str]:
         yield f"{start} -> {row['row']}" + (f" [{format_attributes(attributes)}]" if attributes else "")
 
 
+def iter_dashed_edge_statements(figure: Figure) -> Iterator[str]:
+    """Yield the edges that no gradient passes: to assigned states of variables, and of values that escaped.
+
+    Args:
+        figure: The figure, for its assignments and escapes.
+    """
+    edges = [
+        (start, end, "✕" if port == VALUE_PORT else "", NODE_COLORS["variable"][0])
+        for end, (port, start) in figure.iter_assignments()
+    ]
+    edges += [
+        (path_break["from"], path_break["to"], f"✕ {path_break['text']}", CUT_COLOR)
+        for path_break in figure.snapshot.get("torn", [])
+        if path_break["kind"] == "left"
+    ]
+    for start, end, label, color in edges:
+        if figure.node_by_row.keys() >= {start, end}:
+            attributes = {"style": "dashed", "label": label, "color": color, "fontcolor": CUT_COLOR}
+            yield f"{start} -> {end} [{format_attributes(attributes)}]"
+
+
 def iter_gap_statements(figure: Figure) -> Iterator[str]:
     """Yield the node that stands for the rows that the figure leaves out, or nothing if it contains all rows.
 
@@ -331,8 +356,9 @@ def iter_gap_statements(figure: Figure) -> Iterator[str]:
     cells = "".join(f"<tr><td>{escape_label(line)}</td></tr>" for line in lines if line)
     label = f'<<table border="0" cellborder="0" cellspacing="0">{cells}</table>>'
     yield f'{GAP_NODE} [label={label} style=dashed color="{NODE_COLORS["gap"][0]}" fontcolor="{MUTED_COLOR}"]'
-    if row_before := figure.nodes[figure.gap_index - 1].row:
-        yield f"{row_before['row']} -> {GAP_NODE} [style=invis]"
+    for start, _ in figure.nodes[figure.gap_index].inputs:
+        if start_row := figure.nodes[start].row:
+            yield f"{start_row['row']} -> {GAP_NODE}"
 
 
 def format_attributes(attributes: TextsByName) -> str:

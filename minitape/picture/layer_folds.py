@@ -1,8 +1,9 @@
 """Fold the rows of each layer into one row, so that a picture of a large model stays small.
 
-A layer is a stretch of operations with the same scope. It includes its weights and other leaves that nothing
-else reads. Three kinds of rows are never folded: sources whose gradient is None, rows behind an edge that no gradient
-passes, and rows that ``explain`` blames.
+A layer is a stretch of operations with the same scope. It includes its weights and other leaves that nothing else
+reads. It also includes operations without a tape between its first and last recorded one, which make a mask, for
+example. Operations of a module around other layers stay in its frame, without its name. Three kinds of rows are never
+folded: sources whose gradient is None, rows behind an edge that no gradient passes, and rows that ``explain`` blames.
 """
 
 from collections.abc import Iterable, Mapping
@@ -15,7 +16,7 @@ from .figure import collect_final_adjoints
 from .picture_texts import translate
 from .snapshot_types import EdgeFields, RowFields, Snapshot, StepFields, SweepFields
 
-MAX_ROWS = 40  # With more layers, a picture shows a model's blocks.
+MAX_ROWS = 30  # With more layers, a picture shows a model's blocks.
 BLOCK_DEPTH = 2  # The levels of a scope down to a block: the model, and the block itself.
 MAX_LISTED_OPERATIONS = 3  # A layer with more operations shows only its number of rows.
 Port = tuple[int, int, int]  # (row, port, input row), for an edge into a layer from outside.
@@ -51,6 +52,7 @@ def fold_layers(snapshot: Snapshot, kind_by_path: Mapping[str, str] | None = Non
                 for port, input_row in enumerate(row["inputs"])
                 if layer_by_row.get(input_row) != layer
             ]
+    containers = {(*row["scope"][:length],) for row in rows for length in range(min(depth, len(row["scope"])))}
     folded_rows = []
     for row in rows:
         number = row["row"]
@@ -58,6 +60,8 @@ def fold_layers(snapshot: Snapshot, kind_by_path: Mapping[str, str] | None = Non
             folded_rows.append(
                 _build_layer_row(row, depth, members[number], ports[number], rows_by_number, kind_by_path or {})
             )
+            if (*row["scope"],) in containers:
+                folded_rows[-1] |= {"scope": row["scope"], "name": None}
         elif number not in layer_by_row:
             folded_rows.append(row.copy())
     for row in folded_rows:
@@ -90,24 +94,34 @@ def find_layer_members(snapshot: Snapshot, depth: int) -> RowsByRow:
 
     def find_fold_key(row: RowFields) -> tuple[object, ...]:
         must_stay = row["cut"] or row["row"] in visible_rows or row["by"] is not None or not row["scope"]
-        return (row["row"],) if must_stay else (None, *row["scope"][:depth], *row["tapes"], row["status"])
+        tapes = row["tapes"] if len(snapshot["tapes"]) > 1 else ()
+        return (row["row"],) if must_stay else (None, *row["scope"][:depth], *tapes)
 
     members = {}
-    for key, layer_operations in groupby(operations, find_fold_key):
+    for key, stretch in groupby(operations, find_fold_key):
         if key[0] is not None:
             continue
-        numbers = [row["row"] for row in layer_operations]
-        inside = {*numbers}
-        leaves = [
-            row["row"]
-            for row in rows
-            if row["kind"] != "operation"
-            and row["row"] not in visible_rows
-            and inside.issuperset(consumers.get(row["row"], [-1]))  # A leaf that nothing reads is in no layer.
-            and (row["kind"] == "variable" or row.get("literal"))
-        ]
-        if len(numbers) + len(leaves) > 1:
-            members[numbers[-1]] = sorted(leaves + numbers)
+        layer_operations = [*stretch]
+        recorded = [index for index, row in enumerate(layer_operations) if row["status"] != "ghost"]
+        first, end = (recorded[0], recorded[-1] + 1) if recorded else (0, 0)
+        for part in (layer_operations[:first], layer_operations[first:end], layer_operations[end:]):
+            numbers = [row["row"] for row in part]
+            inside = {*numbers}
+            leaves = [
+                row["row"]
+                for row in rows
+                if row["kind"] != "operation"
+                and row["row"] not in visible_rows
+                and inside.issuperset(consumers.get(row["row"], [-1]))  # A leaf that nothing reads is in no layer.
+                and (
+                    row["kind"] == "variable"
+                    or row.get("literal")
+                    # A constant without a name that appears within a layer is its own.
+                    or (row["kind"] == "constant" and not row["name"] and row["row"] > numbers[0])
+                )
+            ]
+            if len(numbers) + len(leaves) > 1:
+                members[numbers[-1]] = sorted(leaves + numbers)
     return members
 
 

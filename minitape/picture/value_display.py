@@ -3,10 +3,9 @@
 widgets/frontend/src/value.ts and heatmap.ts apply the same rules to the live picture.
 """
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from math import inf, isfinite
+from math import inf, isfinite, log10, nan
 
 import numpy as np
 
@@ -52,7 +51,7 @@ def shorten_number_text(text: str, digits: int = DIGITS, min_plain: float = MIN_
     if number and not min_plain <= abs(number) < 1e6:
         mantissa, power = f"{number:.{digits - 1}e}".split("e")
         return f"{mantissa.rstrip('0').rstrip('.')}e{int(power)}"
-    whole_digits = int(math.log10(abs(number))) + 1 if abs(number) >= 1 else 0
+    whole_digits = int(log10(abs(number))) + 1 if abs(number) >= 1 else 0
     short_text = repr(float(f"{number:.{max(digits, whole_digits)}g}"))
     return short_text if number.is_integer() else short_text.removesuffix(".0")  # "2.0" is exact, and "2" is rounded.
 
@@ -167,8 +166,8 @@ def compute_largest_magnitude(value: ValueFields) -> float:
     3.0
     """
     with suppress(ValueError):
-        return math.nan if value.get("stats", {}).get("nans") else max(map(abs, _read_minimum_and_maximum(value)))
-    return math.nan
+        return nan if value.get("stats", {}).get("nans") else max(map(abs, _read_minimum_and_maximum(value)))
+    return nan
 
 
 def _read_minimum_and_maximum(value: ValueFields) -> tuple[float, float]:

@@ -254,3 +254,39 @@ def test_save_makes_only_the_format_that_is_asked_for(tmp_path, monkeypatch):
 
 def test_a_text_for_graphviz_is_one_line_in_quotation_marks():
     assert quote_text('a"b\\n\n&amp;') == '"a\\"b\\\\n &amp;amp;"'
+
+
+def test_the_graph_has_the_edges_that_no_gradient_passes():
+    w, x = tf.Variable(2.0, name="w"), tf.Variable(3.0, name="x")
+    with tf.GradientTape() as tape:
+        u = w * 3.0
+        w.assign(w - 0.5)
+        y = w * u + float(x * x)
+    source = tf.draw(tape, y, [w, x]).source
+    dashed = [edge for edge in list_edges(source) if "dashed" in edge[2]]
+    rows = tf.snapshot(tape, y, [w, x])["rows"]
+    (state,) = (str(row["row"]) for row in rows if row["version"])
+    old = next(str(row["row"]) for row in rows if row["name"] == "w:0")
+    value = next(str(row["row"]) for row in rows if row["label"] in "-−")
+    assert {(start, end) for start, end, _ in dashed if end == state} == {(old, state), (value, state)}
+    assert [start for start, _, attributes in dashed if "✕" in attributes and "float" not in attributes] == [value]
+    assert [attributes for *_, attributes in dashed if "float" in attributes and "✕" in attributes]
+
+
+def test_what_a_box_of_omitted_rows_reads_has_an_edge_to_it():
+    w = tf.Variable(0.9, name="w")
+    with tf.GradientTape() as tape:
+        h = tf.constant(1.0)
+        for _ in range(40):
+            h = tf.tanh(w * h)
+    edges = [(start, end) for start, end, _ in list_edges(tf.draw(tape, h, w).source)]
+    assert ("0", "gap") in edges and [end for start, end in edges if start == "gap"] == ["78"]
+    assert {start for start, end in edges if end == "gap"} == {"0", "5"}
+
+
+def test_integers_have_a_largest_number_and_no_sign():
+    recording = Recording("by hand")
+    tokens = recording.add_leaf([[3, 30, 7]] * 4, name="tokens", kind="constant", dtype="int64", shape=(4, 3))
+    recording.add_operation("embedding", [tokens], [[0.5] * 3] * 4, dtype="float32", shape=(4, 3))
+    recording.close()
+    assert "≤ 30" in recording.graph().source and "±30" not in recording.graph().source

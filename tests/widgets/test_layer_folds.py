@@ -96,6 +96,42 @@ def test_what_blocks_a_gradient_is_not_folded():
     assert [row["op"] for row in fold_layers(recording.snapshot())["rows"]].count("detach") == 1
 
 
+def test_a_block_with_an_unrecorded_mask_is_one_node():
+    """The mask's own constant is inside, and what ran before the block with no gradient is not."""
+    recording = Recording("by hand")
+    x = recording.add_leaf([1.0, 2.0], name="x")
+    h = recording.add_operation("sin", [x], [0.8, 0.9], tracked=False, scope=("Net", "block"))
+    for block in ("block", "other"):
+        scope = ("Net", block)
+        first = recording.add_operation("sin", [x], [0.8, 0.9], scope=scope)
+        ones = recording.add_leaf([1.0, 1.0], kind="constant", tracked=False)
+        mask = recording.add_operation("tril", [ones], [1.0, 0.0], tracked=False, scope=scope)
+        h = recording.add_operation("multiply", [first, mask], [0.8, 0.0], scope=scope)
+    recording.close()
+    folded = fold_layers(recording.snapshot())["rows"]
+    assert [(row["name"], row["inputs"]) for row in folded] == [
+        ("x", []), (None, [0]), ("block", [0]), ("other", [0])
+    ]  # fmt: skip
+    assert h == folded[-1]["row"]
+
+
+def test_operations_between_the_layers_of_a_module_stay_in_its_frame():
+    recording = Recording("by hand")
+    h = recording.add_leaf([1.0, 2.0], name="x")
+    for layer in ("first", "second"):
+        for _ in range(2):
+            h = recording.add_operation("sin", [h], [0.8, 0.9], label="sin", scope=("Net", layer))
+            h = recording.add_operation("cos", [h], [0.7, 0.6], label="cos", scope=("Net", layer))
+        h = recording.add_operation("tanh", [h], [0.6, 0.5], label="tanh", scope=("Net",))
+        h = recording.add_operation("add", [h, h], [1.2, 1.0], label="+", scope=("Net",))
+    recording.close()
+    folded = fold_layers(recording.snapshot())["rows"]
+    assert [(row["name"], row["label"], row["scope"]) for row in folded[1:]] == [
+        ("first", "4 rows", ["Net"]), (None, "tanh, +", ["Net"]),
+        ("second", "4 rows", ["Net"]), (None, "tanh, +", ["Net"]),
+    ]  # fmt: skip
+
+
 def test_a_program_without_layers_is_drawn_as_it_is():
     tape, target, sources = accumulation()
     assert texts(tf.draw(tape, target, sources, fold="layers").svg) == texts(tf.draw(tape, target, sources).svg)
