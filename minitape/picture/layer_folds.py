@@ -52,7 +52,7 @@ def fold_layers(snapshot: Snapshot, kind_by_path: Mapping[str, str] | None = Non
                 for port, input_row in enumerate(row["inputs"])
                 if layer_by_row.get(input_row) != layer
             ]
-    containers = {(*row["scope"][:length],) for row in rows for length in range(min(depth, len(row["scope"])))}
+    containers = {tuple(row["scope"][:length]) for row in rows for length in range(min(depth, len(row["scope"])))}
     folded_rows = []
     for row in rows:
         number = row["row"]
@@ -60,7 +60,7 @@ def fold_layers(snapshot: Snapshot, kind_by_path: Mapping[str, str] | None = Non
             folded_rows.append(
                 _build_layer_row(row, depth, members[number], ports[number], rows_by_number, kind_by_path or {})
             )
-            if (*row["scope"],) in containers:
+            if tuple(row["scope"]) in containers:
                 folded_rows[-1] |= {"scope": row["scope"], "name": None}
         elif number not in layer_by_row:
             folded_rows.append(row.copy())

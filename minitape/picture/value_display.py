@@ -8,6 +8,7 @@ from contextlib import suppress
 from math import inf, isfinite, log10, nan
 
 import numpy as np
+from numpy import where
 
 from .picture_texts import translate
 from .snapshot_types import OptionalValue, Plain, ValueFields
@@ -227,12 +228,12 @@ def draw_thumbnail(value: OptionalValue, x: float, y: float, max_width: float, m
     maxima, minima = (
         reduce.reduceat(reduce.reduceat(lines, row_starts), column_starts, 1) for reduce in (np.maximum, np.minimum)
     )
-    strongest = np.where(maxima < -minima, minima, maxima)
-    largest = np.abs(lines[np.isfinite(lines)]).max(initial=0.0) or 1.0
+    strongest = where(maxima < -minima, minima, maxima)
+    largest = abs(lines[np.isfinite(lines)]).max(initial=0.0) or 1.0
     share = strongest / largest
     dx = width / columns
     dy = height / rows
-    levels = np.where(np.isfinite(share), np.rint(COLOR_LEVELS * np.sign(share) * np.sqrt(abs(share))), np.inf)
+    levels = where(np.isfinite(share), np.rint(COLOR_LEVELS * np.sign(share) * abs(share) ** 0.5), inf)
     cells = ""
     for level in np.unique(levels):
         path = "".join(
