@@ -278,13 +278,14 @@ def test_both_graphs_have_one_scale_and_what_is_missing_comes_behind_an_existing
     views.nth(1).wait_for()
     page.wait_for_timeout(300)
     (one, other) = (read_box(views.nth(k).locator(".mt-node[data-id=r3] .mt-box")) for k in (0, 1))
-    for side in ("width", "height", "y") if width > 1000 else ("width", "height"):
+    for side in ("width", "height", "x") if width > 1000 else ("width", "height"):
         assert one[side] == pytest.approx(other[side], abs=0.5)
     assert [text.split("  ")[0] for text in page.locator(".mt-strip b").all_inner_texts()] == [
         "first difference: after row 5",
         "first difference: row 7",
     ]
-    views.first.get_by_role("button", name="First (Home)").click()
+    views.first.focus()
+    type_keys(page, "Home")
     page.get_by_role("button", name="first difference: after row 5").click()
     wait_for_frame(page)
     assert views.first.locator(".mt-count").inner_text() == "forward 6 / 6"
@@ -296,7 +297,7 @@ def test_both_graphs_have_one_scale_and_what_is_missing_comes_behind_an_existing
 def test_they_stand_side_by_side_where_both_have_room(page, tmp_path):
     TapeView.compare(rate(2.0), rate(2.5)).save(tmp_path / "both.html")
     places = []
-    for width in (1040, 900):
+    for width in (1900, 1280):
         page.set_viewport_size({"width": width, "height": 900})
         page.set_content((tmp_path / "both.html").read_text(encoding="utf-8"))
         page.locator(".mt-view").nth(1).wait_for()
@@ -306,9 +307,58 @@ def test_they_stand_side_by_side_where_both_have_room(page, tmp_path):
                 "b.bottom] })"
             )
         )
+        assert page.locator(".mt-stepbar:visible").count() == (2 if width == 1900 else 1)
     (one, other), (above, below) = places
     assert one[1] < other[0] and one[2] == other[2]
     assert above[3] < below[2] and above[0] == below[0]
+
+
+def record_sine(is_stopped: bool) -> Any:
+    x = tf.Variable(0.8, name="x")
+    with tf.GradientTape() as tape:
+        u = x * x
+        v = tf.stop_gradient(u) if is_stopped else u
+        y = v * tf.sin(x)
+    tape.gradient(y, x)
+    return tape
+
+
+@pytest.mark.browser
+def test_both_graphs_are_in_view_and_a_row_moves_on_to_the_column_of_its_partner(page, tmp_path):
+    TapeView.compare(record_sine(False), record_sine(True)).save(tmp_path / "both.html")
+    page.set_viewport_size({"width": 1280, "height": 900})
+    page.set_content((tmp_path / "both.html").read_text(encoding="utf-8"))
+    views = page.locator(".mt-view")
+    views.nth(1).wait_for()
+    page.wait_for_timeout(300)
+    assert [one.split()[:2] for one in page.locator(".mt-tape").all_inner_texts()] == [["tape", "A"], ["tape", "B"]]
+    upper, lower = (dict(places) for places in views.evaluate_all(PLACES))
+    assert upper == {name: lower[name] for name in upper} and lower["v"] == lower["sin"]
+    for name in ("Home", "End"):
+        type_keys(page, name)
+        page.wait_for_timeout(250)
+        for view in views.all():
+            pane = read_box(view.locator(".mt-pane"))
+            for node in view.locator(".mt-node .mt-box").all():
+                box = read_box(node)
+                assert pane["x"] <= box["x"] and box["x"] + box["width"] <= pane["x"] + pane["width"]
+                assert box["y"] + box["height"] <= 900
+
+
+@pytest.mark.browser
+def test_a_tape_without_the_step_of_the_other_says_so(page, tmp_path):
+    TapeView.compare(record_sine(False), record_sine(True)).save(tmp_path / "both.html")
+    page.set_content((tmp_path / "both.html").read_text(encoding="utf-8"))
+    views = page.locator(".mt-view")
+    views.nth(1).wait_for()
+    wait_for_frame(page)
+    # both begin at the row that only the second tape has
+    assert [one == "no step here" for one in page.locator(".mt-step").all_inner_texts()] == [True, False]
+    views.first.focus()
+    type_keys(page, "ArrowRight")
+    assert "no step here" not in page.locator(".mt-step").all_inner_texts()
+    type_keys(page, "End")  # at the square, which gets no gradient on the second tape
+    assert [one == "no step here" for one in page.locator(".mt-step").all_inner_texts()] == [False, True]
 
 
 def test_the_browser_hears_with_the_first_rows_that_they_go_together(monkeypatch):
@@ -344,8 +394,8 @@ def test_the_controls_of_each_tape_are_on_one_line(page, tmp_path):
     TapeView.compare(*tapes).save(tmp_path / "both.html")
     page.set_content((tmp_path / "both.html").read_text(encoding="utf-8"))
     page.locator(".mt-view").nth(1).locator(".mt-go").wait_for()  # the state with the most controls
-    assert page.locator(".mt-scalebar").first.is_visible()
-    for bar in page.locator(".mt-stepbar").all():
+    assert page.locator(".mt-scalebar:visible").count() == 1
+    for bar in page.locator(".mt-stepbar:visible").all():
         tops, bottoms = bar.evaluate(
             """bar => {
               const boxes = [...bar.children].filter(one => one.offsetParent).map(one => one.getBoundingClientRect());

@@ -25,7 +25,21 @@ def wide_program():
     return tape, y, [x, w]
 
 
+def diamond():
+    x = tf.Variable(0.7, name="x")
+    with tf.GradientTape() as tape:
+        u = tf.exp(x)
+        s, c = tf.sin(u), tf.cos(u)
+        y = s * c + u / s
+    return tape, y, x
+
+
 BOXES = "all => all.map(one => one.getBoundingClientRect().toJSON())"
+CLIPPED = """all => all.filter(one => getComputedStyle(one).overflow === "hidden").map(one => {
+    const { a, d, e, f } = one.parentNode.getScreenCTM(), at = (name) => Number(one.getAttribute(name));
+    const [x, y] = [e + a * at("x"), f + d * at("y")];
+    return { left: x, right: x + a * at("width"), top: y, bottom: y + d * at("height") };
+})"""
 SUM = "document.querySelector('.mt-cutsum').textContent"
 
 
@@ -283,14 +297,85 @@ def test_lengths_of_bars_tell_the_numbers_and_curves_name_their_input(show):
     for size, width in bars:
         assert width == pytest.approx(max(1, 40 * size / largest), abs=0.01)
     slopes = page.locator(".mt-slopes [data-row] text").all_text_contents()
-    assert slopes == ["Δx × 2.0", "Δx × 5.0", "Δ② × 15.0   Δ④ × 6.0"]
+    assert slopes == ["Δx × 2.0", "Δx × 5.0", "Δ② × 15.0 + Δ④ × 6.0"]
     legend = page.locator(".mt-slopenote").inner_text()
-    assert "what a nudge of x by 1 has become" in legend and "what comes back from y" in legend
+    assert "change per small nudge of x" in legend and "what comes back from y" in legend
     assert "∂y/∂x = 60.0" in legend  # the last blue bar and the sum of the last orange ones
 
 
+def test_a_tangent_rises_as_its_slope_says_in_each_curve(show):
+    page = show(tf.snapshot(*diamond()))
+    type_keys(page, "s")
+    curves = page.locator(".mt-slopes [data-row]").evaluate_all(
+        """all => all.map(one => [one.lastChild.textContent,
+            [...one.querySelectorAll(".mt-curve-tangent")].map(path => path.getAttribute("d").match(/[-\\d.]+/g))])"""
+    )
+    slopes, rises = [], []
+    for text, tangents in curves:
+        slopes += [float(slope) for slope in re.findall(r"× (-?[\d.]+)", text)]
+        for x0, y0, x1, y1 in tangents:
+            rises.append((float(y0) - float(y1)) / (float(x1) - float(x0)))
+    assert len(slopes) == 9  # the derivatives of exp, sin, cos, ×, ÷ and +, of the last three by both inputs
+    angles = [np.degrees(np.arctan(one)) for one in (rises, slopes)]
+    assert angles[0] == pytest.approx(angles[1], abs=2)
+
+
+def test_bars_of_a_moved_number_stay_between_the_nodes(show, page):
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page = show(tf.snapshot(*diamond()))
+    type_keys(page, "End", "s")
+    page.locator(".mt-node[data-id=r0]").click()
+    page.locator(".mt-exact").fill("1.3")
+    page.keyboard.press("Tab")
+    page.wait_for_timeout(200)
+    bars = page.locator(".mt-sentback path").evaluate_all(BOXES)
+    assert max(bar["width"] for bar in bars) > 50  # the gradient is now 40
+    nodes = page.locator(".mt-node .mt-box").evaluate_all(BOXES)
+    pane = read_box(page.locator(".mt-pane"))
+    for bar in bars:
+        assert pane["x"] <= bar["left"] and bar["right"] <= pane["x"] + pane["width"]
+        for node in nodes:
+            across = min(bar["right"], node["right"]) - max(bar["left"], node["left"])
+            assert min(across, min(bar["bottom"], node["bottom"]) - max(bar["top"], node["top"])) <= 0.5
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_both_factors_stand_at_the_marks_of_a_cut(width, show, page):
+    page.set_viewport_size({"width": width, "height": 844})
+    page = show(tf.snapshot(*diamond()))
+    type_keys(page, "k")
+    marks = page.locator(".mt-crossmark").evaluate_all(
+        "all => all.map(one => [...one.querySelectorAll('text[class]')].map(text => Number(text.textContent)))"
+    )
+    products = page.locator(".mt-crossing").evaluate_all("all => all.map(one => Number(one.dataset.product))")
+    assert len(products) == 3
+    assert [tangent * adjoint for tangent, adjoint in marks] == pytest.approx(products, rel=1e-2)
+
+
+def test_a_cut_and_slopes_say_which_other_sources_can_be_chosen(show):
+    page = show(tf.snapshot(*wide_program()))
+    type_keys(page, "k")
+    note = page.locator(".mt-cutnote >> visible=true")
+    assert "change per small nudge of x" in note.inner_text() and "click w to nudge it instead" in note.inner_text()
+    page.locator(".mt-node .mt-title", has_text="w").click()
+    assert "click x to nudge it instead" in note.inner_text()
+    type_keys(page, "k", "s")
+    assert "click x to nudge it instead" in note.inner_text()
+
+
+def test_on_a_phone_the_sum_of_a_cut_is_above_the_player(show, page):
+    page.set_viewport_size({"width": 390, "height": 844})
+    page = show(tf.snapshot(*diamond()))
+    page.get_by_role("button", name="cut").click()
+    page.wait_for_function(f"{SUM} !== ''")
+    total, player = (read_box(page.locator(one)) for one in (".mt-cutsum", ".mt-stepbar"))
+    assert total["y"] + total["height"] <= player["y"]
+
+
 @pytest.mark.parametrize("width", [1280, 900, 390])
-@pytest.mark.parametrize("program", [accumulation, squares, rosenbrock, wide_program], ids=lambda f: f.__name__)
+@pytest.mark.parametrize(
+    "program", [accumulation, squares, rosenbrock, wide_program, diamond], ids=lambda f: f.__name__
+)
 def test_numbers_of_slopes_can_be_read_and_lie_on_no_node_no_bar_and_no_other_number(program, width, show, page):
     page.set_viewport_size({"width": width, "height": 844})
     page = show(tf.snapshot(*program()), "none")
@@ -348,9 +433,9 @@ def test_a_node_with_two_inputs_shows_both_curves_inside_of_it_and_both_slopes_n
     type_keys(page, "s", "End")
     by_hand = [("u", 1 / -0.25), ("v", -1.5 / 0.25**2)]
     slopes = page.locator(".mt-slopes [data-row='2'] text")
-    assert slopes.text_content() == "   ".join(f"Δ{name} × {slope:.1f}" for name, slope in by_hand)
+    assert slopes.text_content() == " + ".join(f"Δ{name} × {slope:.1f}" for name, slope in by_hand)
     [node] = page.locator(".mt-node[data-id=r2] .mt-box").evaluate_all(BOXES)
-    curves = page.locator(".mt-slopes [data-row='2'] rect").evaluate_all(BOXES)
+    curves = page.locator(".mt-slopes [data-row='2'] svg").evaluate_all(CLIPPED)
     assert len(curves) == 2
     assert all(node["left"] <= one["left"] and one["right"] <= node["right"] for one in curves)
     assert all(node["top"] <= one["top"] and one["bottom"] <= node["bottom"] for one in curves)
@@ -405,7 +490,7 @@ def test_the_scale_of_bars_remains_when_the_source_is_moved(show):
     page = show(tf.snapshot(tape, y, x))
     type_keys(page, "s", "End")
     [scale, *_] = [width / size for size, width in read_bars(page)]
-    for value, has_gap in [("0.5", False), ("1.3", False), ("4.0", True)]:
+    for value, has_gap in [("0.5", False), ("1.1", False), ("4.0", True)]:
         page.locator(".mt-node.mt-variable").click()
         page.locator(".mt-exact").fill(value)
         page.locator(".mt-exact").press("Enter")
@@ -416,7 +501,7 @@ def test_the_scale_of_bars_remains_when_the_source_is_moved(show):
         )
         bars = read_bars(page)
         for size, width in bars:
-            assert width == pytest.approx(max(1, min(96, scale * size)), abs=0.01)
+            assert width == pytest.approx(max(1, min(56, scale * size)), abs=0.01)
         paths = page.locator(".mt-nudge path").evaluate_all("all => all.map(one => one.getAttribute('d'))")
         assert any("m" in path for path in paths) == has_gap
 
@@ -448,6 +533,28 @@ def test_cells_begin_at_the_next_product_of_matrices(show):
     page = show(tf.snapshot(tape, y, x))
     type_keys(page, "w")
     assert "No step of this sweep is a product" in page.locator(".mt-cells").inner_text()
+
+
+def test_a_cell_opens_on_the_gradient_of_the_weight(show):
+    rng = np.random.default_rng(0)
+    x, w1, w2 = (rng.normal(size=shape).astype(np.float32) for shape in ((8, 3), (3, 16), (16, 1)))
+    hidden, out = tf.Variable(w1, name="hidden"), tf.Variable(w2, name="out")
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((tf.constant(x) @ hidden) @ out)
+    page = show(tf.snapshot(tape, loss, [hidden, out]))
+    type_keys(page, "w")
+    assert page.locator(".mt-cellsum").inner_text().split("[")[0].endswith("∂out")
+    assert page.locator(".mt-layer").count() == 8  # one for each example of the batch
+
+
+def test_products_of_batches_are_said_to_be_missing(show):
+    x = tf.Variable(np.ones((2, 3, 4), np.float32), name="x")
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(x @ tf.ones((2, 4, 3)))
+    page = show(tf.snapshot(tape, loss, x))
+    type_keys(page, "w")
+    words = page.locator(".mt-cells").inner_text()
+    assert "with two axes each" in words and "such as a batch, are not shown here" in words
 
 
 def test_a_cell_of_a_gradient_is_the_product_of_a_column_and_a_column(show):
@@ -512,7 +619,7 @@ def test_where_only_some_terms_were_sent_no_sum_is_claimed(show):
 def test_a_step_without_a_product_of_matrices_says_where_cells_are(show):
     page = show(tf.snapshot(*square()))
     type_keys(page, "w")
-    assert "a product (@) of two matrices" in page.locator(".mt-cells").inner_text()
+    assert "a product (@) of two arrays" in page.locator(".mt-cells").inner_text()
 
 
 def test_the_sum_over_a_cut_through_frames_can_be_read(show, page):

@@ -1,5 +1,7 @@
 """On a phone: what is pressed is large enough for a finger, and the player is always at hand."""
 
+import re
+
 import pytest
 
 import minitape as tf
@@ -66,6 +68,40 @@ def test_the_numbers_of_a_step_are_seen_without_scrolling(show, page):
     page.wait_for_timeout(250)
     words, player = (read_box(page.locator(one)) for one in (".mt-product-line .mt-num >> nth=0", ".mt-stepbar"))
     assert words["y"] + words["height"] <= player["y"]
+
+
+def test_a_step_by_the_player_leaves_room_for_its_words(show, page):
+    page.set_viewport_size(PHONE)
+    x = tf.Variable(0.7, name="x")
+    with tf.GradientTape() as tape:
+        u = tf.exp(x)
+        s, c = tf.sin(u), tf.cos(u)
+        y = s * c + u / s
+    show(tf.snapshot(tape, y, x))
+    page.locator(".mt-stepbar").get_by_role("button", name="Last (End)").click()
+    page.locator(".mt-stepbar").get_by_role("button", name="Previous (left arrow)").click()
+    page.wait_for_timeout(250)
+    words, player = (read_box(page.locator(one)) for one in (".mt-product-line .mt-num >> nth=0", ".mt-stepbar"))
+    assert words["y"] + words["height"] <= player["y"]
+    assert read_box(page.locator(".mt-pane"))["y"] >= -1  # the graph is still there
+
+
+def test_edges_end_above_a_pile_of_cards(show, page):
+    page.set_viewport_size(PHONE)
+    w = tf.Variable(0.9, name="w")
+    with tf.GradientTape() as tape:
+        h = tf.constant(1.0)
+        for _ in range(12):
+            h = tf.tanh(w * h + 0.1)
+        loss = h * h
+    show(tf.snapshot(tape, loss, w))
+    pile = page.locator(".mt-node", has=page.locator(".mt-card")).first
+    index, top = pile.get_attribute("data-index"), pile.locator(".mt-card").first.evaluate("one => one.getBBox().y")
+    ends = page.locator(f"path.mt-edge[data-edge*='>{index}:']").evaluate_all(
+        "all => all.map(path => path.getPointAtLength(path.getTotalLength()).y)"
+    )
+    at = float(re.search(r"translate\([-\d.]+[ ,]([-\d.]+)", pile.get_attribute("transform"))[1])
+    assert ends and max(ends) <= at + top
 
 
 TURNED = """() => {

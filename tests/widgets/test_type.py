@@ -131,7 +131,7 @@ def test_a_step_says_what_adds_up_to_readers_of_the_screen(show):
     assert re.sub(r"-?\d+\.\d+", "?", heard) == "Backward, row 1: u · exp; to x: ?, added up: ?; the sweep ends here"
     assert parts == pytest.approx([0.7 * np.exp(0.7), 1.7 * np.exp(0.7)], rel=1e-6)
     type_keys(page, "s")
-    assert "what a nudge of x by 1 has become" in page.locator(".mt-slopenote[role=status]").inner_text()
+    assert "change per small nudge of x" in page.locator(".mt-slopenote[role=status]").inner_text()
 
 
 def test_a_tensors_step_is_said_in_few_words(show):

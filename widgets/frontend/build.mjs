@@ -112,7 +112,7 @@ const viewNames = renaming({
   ...{ findOpening: "jl", whatIf: "jm", planOf: "jn", parsePower: "jo", parseIndex: "jp" },
   ...{ openInside: "jq", isRecorded: "jr", endSection: "jt", dropOthers: "ju", sayAnew: "jv" },
   ...{ moveCut: "jw", onPaper: "jx", turnOff: "jy", parseText: "jz", parseAtom: "qa" },
-  ...{ skipBlank: "qb", watchSize: "qc" },
+  ...{ skipBlank: "qb", watchSize: "qc", scale: "qd" },
 });
 
 // `import source from "worker:./worker.ts"` gives the bundled text of that module, to start a
@@ -175,7 +175,9 @@ async function packed({ banner, ...more }) {
   const { code } = await minify(await bundled(more), {
     module: more.format === "esm",
     ecma: 2022,
-    compress: { passes: 3, unsafe_arrows: true }, // only classes are called with `new`
+    // Only classes are called with `new`, nothing replaces what is built into the language, and
+    // functions that stand side by side need fewer words.
+    compress: { passes: 3, unsafe: true, unsafe_arrows: true, hoist_funs: true },
     mangle: true,
     toplevel: true,
     format: { comments: false },

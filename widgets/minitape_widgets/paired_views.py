@@ -93,7 +93,7 @@ class Comparison:
         boxes = [VBox([HTML(f"<b>{escape(title)}</b>"), view]) for title, view in zip(titles, self.views, strict=False)]
         return GridBox(
             boxes or self.views,
-            layout=Layout(grid_template_columns="repeat(auto-fit, minmax(min(100%, 480px), 1fr))", grid_gap="8px"),
+            layout=Layout(grid_template_columns="repeat(auto-fit, minmax(min(100%, 900px), 1fr))", grid_gap="8px"),
         )
 
 

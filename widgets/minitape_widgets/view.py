@@ -204,14 +204,14 @@ class TapeView(AnyWidget):
 
     @classmethod
     def compare(cls, first: Any, second: Any) -> Comparison:
-        """Show two tapes side by side, in views that step together.
+        """Show two tapes below each other, or side by side if there is room, in views that step together.
 
         Both views mark the first row that differs and describe the difference in words. They also mark later rows that
         apply the same operation to other values. Each view shows the sweep of its tape's last gradient.
 
         Args:
-            first: The tape on the left, which is a ``tf.GradientTape`` or another framework's recording.
-            second: The tape on the right.
+            first: The upper tape, which is a ``tf.GradientTape`` or another framework's recording.
+            second: The lower tape.
 
         Returns:
             The two views with the number of the first row that differs.
@@ -285,9 +285,10 @@ class TapeView(AnyWidget):
                     strict=True,
                 )
             ]
+        # A tape that the program calls by no name is known by its place.
         first_view, second_view = (
-            cls(tape, _comparison=marks, _namespaces=namespaces)
-            for tape, marks in zip((first, second), marks_of_views, strict=True)
+            cls(tape, _comparison=marks, _namespaces=[*namespaces, {name: tape}])
+            for tape, marks, name in zip((first, second), marks_of_views, ("tape A", "tape B"), strict=True)
         )
         return Comparison((first_view, second_view), difference)
 

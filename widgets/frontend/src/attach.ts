@@ -1,6 +1,6 @@
 // Puts views into pages: with their style, in the page's colours, and in step with those that they
 // are compared with.
-import { alignRows } from "./alignment";
+import { alignRows, pairRows } from "./alignment";
 import { forgetLayout } from "./one_layout";
 import type { ViewOptions } from "./options";
 import { startFrom } from "./planner";
@@ -22,13 +22,38 @@ export function leaveGroup(view: View): void {
 function together(view: View): void {
   if (leads) return;
   leads = view;
+  setApart(view, false);
   for (const other of groups.get(view.store.linked) ?? []) {
     // only the view at which the reader is says its step
     const said = other.el.querySelector(".mt-said-only");
     if (said) said.ariaLive = other === view ? "polite" : "off";
-    if (other !== view && other.el.isConnected) other.go(findPlace(view, other));
+    if (other !== view && other.el.isConnected) follow(other, view);
   }
   leads = null;
+}
+
+/** Does the view at which the reader is show a step that this one has not? */
+function setApart(view: View, isApart: boolean): void {
+  view.timeline.isApart = isApart;
+  view.el.classList.toggle("mt-apart", isApart);
+  view.schedule("all");
+}
+
+/** Lets a compared view go to where its leader is, and say so if it has no such step. */
+function follow(view: View, leader: View): void {
+  const { store, timeline } = leader;
+  view.go(findPlace(leader, view));
+  const isLeaf = !store.rows[timeline.current]?.inputs.length;
+  setApart(view, !isLeaf && findPartner(leader, view) !== view.timeline.current);
+}
+
+/** The row of another view that belongs to the one at which a compared view is. */
+function findPartner({ store, timeline }: View, other: View): number | undefined {
+  const [here, there] = [store.differs, other.store.differs];
+  const isPair = here && there && !here.missing && !there.missing;
+  return isPair && timeline.current === here.row
+    ? there.row
+    : pairRows(store.rows, other.store.rows).get(timeline.current);
 }
 
 /** Where a compared view is when another one is where it is: at the row that belongs to its own. */
@@ -39,10 +64,8 @@ function findPlace(view: View, other: View): number {
   if (position === length) return own.length;
   if (position === forward) return own.forward;
   if (position <= leaves) return Math.min(position, own.forward);
-  const [here, there] = [view.store.differs, other.store.differs];
   // A row that only one tape has belongs to none, and the other view stays where it is.
-  const isPair = here && there && !here.missing && !there.missing && current === here.row;
-  const partner = isPair ? there.row : alignRows(view.store.rows, other.store.rows)[current];
+  const partner = findPartner(view, other) ?? alignRows(view.store.rows, other.store.rows)[current];
   if (position < forward) return Math.min(partner + 1, own.forward);
   return own.backTo(partner) ?? Math.min(own.forward + position - forward, own.length);
 }

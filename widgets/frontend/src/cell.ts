@@ -116,8 +116,24 @@ export class Cell {
     const { step } = this.timeline;
     if (!this.on || (step && step === this.drawn)) return;
     this.drawn = step;
-    this.chosen = step ? largestCell(madeBy(this.store, step)) : null;
+    this.chosen = step ? this.findOpening(madeBy(this.store, step)) : null;
     this.paint();
+  }
+
+  /**
+   * The cell with which the explanation begins: that of a source's gradient, else of the product of
+   * most terms, which is farthest from zero.
+   */
+  private findOpening(made: Made[]): [number, number, number] | null {
+    const rank = ({ to, left }: Made): number =>
+      left.lines[0].length / (this.store.sweep?.sources.includes(to.row) ? 1 : 1e9);
+    const cells = made.flatMap((one, k) =>
+      one.lines.flatMap((line, r) =>
+        line.map((x, c) => [rank(one), Math.abs(x), k, r, c] as const),
+      ),
+    );
+    const found = cells.sort((a, b) => b[0] - a[0] || b[1] - a[1]).at(0);
+    return found ? [found[2], found[3], found[4]] : null;
   }
 
   private paint(): void {
@@ -127,9 +143,9 @@ export class Cell {
       ? terms(made[number], i, j)
       : t(
           this.nextProduct(0) < 0
-            ? "No step of this sweep is a product (@) of two matrices."
-            : "Step back to a product (@) of two matrices. Arrays with more axes are not shown here.",
-        );
+            ? "No step of this sweep is a product (@) of two arrays with two axes each."
+            : "Step back to a product (@) of two arrays with two axes each.",
+        ) + t(" Products of arrays with more axes, such as a batch, are not shown here.");
     this.el.replaceChildren(
       h("div", { class: "mt-cellsum", role: "status" }, h("b", {}, t("Why this cell? ")), words),
       h("div", { class: "mt-products" }, ...made.map((one, k) => this.product(one, k))),
@@ -158,14 +174,6 @@ export class Cell {
       grid(right, (_, c) => c === j),
     );
   }
-}
-
-/** The cell of the first product that is farthest from zero: with it the explanation begins. */
-function largestCell([made]: Made[]): [number, number, number] | null {
-  if (!made) return null;
-  const cells = made.lines.flatMap((line, r) => line.map((x, c) => [Math.abs(x), r, c] as const));
-  const [, row, column] = cells.reduce((best, one) => (one[0] > best[0] ? one : best));
-  return [0, row, column];
 }
 
 /** The dot product of a cell, term by term: each is what one example, or one unit, adds. */
@@ -206,8 +214,10 @@ function terms({ name, left, right, lines, steps }: Made, i: number, j: number):
 
 /** The first products of a sum, and how many more there are. */
 function written(pairs: [number, number][]): string {
-  const text = pairs.slice(0, TERMS).map(([a, b]) => `${inBrackets(a)} × ${inBrackets(b)}`);
-  const more = pairs.length > TERMS ? [t("{0} more terms", pairs.length - TERMS)] : [];
+  // what has no room anyway leaves it to the matrices
+  const few = pairs.length > TERMS ? TERMS / 2 : TERMS;
+  const text = pairs.slice(0, few).map(([a, b]) => `${inBrackets(a)} × ${inBrackets(b)}`);
+  const more = pairs.length > TERMS ? [t("{0} more terms", pairs.length - few)] : [];
   return [...text, ...more].join(" + ");
 }
 

@@ -1,20 +1,21 @@
-// The cut: a line through the graph. On each edge that it crosses, what a nudge of the source has
-// become there, times what the sweep sends back; the sum is the gradient, wherever the line is. So
-// one may as well go backwards.
+// The cut: a line through the graph. On each edge that it crosses, how much it changes per small
+// nudge of the source, times what the sweep sends back; the sum is the gradient, wherever the line
+// is. So one may as well go backwards.
 import type { Box } from "./camera";
 import { follow, h, on, s } from "./dom";
 import { NODE_H, NODE_W, type Graph } from "./graph";
-import { drawnEdge } from "./labels";
+import { drawnEdge, LETTER } from "./labels";
 import type { Edge } from "./place";
 import { edgeCurve, type Point } from "./shapes";
 import type { Store } from "./store";
-import { crossings, nudged } from "./tangents";
+import { crossings, nudged, nameOthers } from "./tangents";
 import { cutWords, decimal, markOf } from "./value";
 import { t } from "./words";
 
 // pixels that the line is longer than what it cuts, from one mark to the next, and of a mark
 const [BEYOND, APART, RADIUS] = [26, 19, 8];
 const ASIDE = [0, -10, 10, -20, 20]; // of the middle between two columns
+const DIGITS = [4, 3]; // of a factor beside a mark
 const MOST = 60; // columns in which it is looked for the place where it begins
 
 type Ways = NonNullable<ReturnType<typeof crossings>>;
@@ -22,7 +23,7 @@ type Ways = NonNullable<ReturnType<typeof crossings>>;
 /** What goes over one edge: the sum over the rows that it stands for, and the factors of one. */
 interface Card {
   edge: Edge;
-  factors: [string, string] | null;
+  factors: [number, number] | null;
   product: number;
 }
 
@@ -65,6 +66,7 @@ export class Cut {
     this.graph = graph;
     if (!this.on && this.note.hidden && !this.el.firstChild) return;
     this.el.replaceChildren();
+    const isNew = this.note.hidden; // the reader has just asked for it
     this.note.hidden = true;
     this.place = null;
     if (!this.on || !graph) return;
@@ -87,7 +89,7 @@ export class Cut {
       h(
         "span",
         { class: "mt-cutkey" },
-        h("span", { class: "mt-tangent" }, t("what a nudge of {0} by 1 has become", name(source))),
+        h("span", { class: "mt-tangent" }, t("change per small nudge of {0}", name(source))),
         " × ",
         h("span", { class: "mt-incoming" }, t("what comes back from {0}", name(target))),
       ),
@@ -98,7 +100,11 @@ export class Cut {
         { class: "mt-cutsum" },
         `Σ = ${decimal(Math.fround(sum))} = ∂${name(target)}/∂${name(source)}`,
       ),
+      " ",
+      nameOthers(this.store, source),
     );
+    if (isNew && this.note.parentElement?.matches(":hover, :focus-within"))
+      this.note.scrollIntoView({ block: "nearest" });
   }
 
   /** Why there is no cut: no gradient arrives, or not all is single numbers. */
@@ -139,7 +145,7 @@ export class Cut {
       else
         found.set(edge, {
           edge,
-          factors: [decimal(tangent), inBrackets(share)],
+          factors: [tangent, share],
           product: tangent * share,
         });
     }
@@ -177,15 +183,20 @@ export class Cut {
     );
     const placed = meetings(across);
     let last = -Infinity;
-    const marks = placed.map(({ at }, k) => {
+    const apart = placed.map(({ at }, k) => (placed[k + 1]?.at[axis] ?? Infinity) - at[axis]);
+    const marks = placed.map(({ card, at }, k) => {
       last = Math.max(at[axis], last + APART); // beside the mark before
       const [x, y] = turned ? [last, across] : [across, last];
+      const room = turned
+        ? Math.min(apart[k], apart[k - 1] ?? Infinity)
+        : (pitch - NODE_W) / 2 - Math.abs(across - middle) - RADIUS - 3;
       return s(
         "g",
         { class: "mt-crossmark" },
         s("path", { d: `M${at[0]} ${at[1]}L${x} ${y}` }),
         s("circle", { cx: x, cy: y, r: RADIUS }),
         s("text", { x, y: y + 4, "text-anchor": "middle" }, String(k + 1)),
+        ...writeFactors(card, x, y, turned, room),
       );
     });
     const [left, right, top, bottom] = turned
@@ -252,6 +263,37 @@ function meeting(curve: Point[], across: number, axis: number, along: number): P
   return [from[0] + share * (to[0] - from[0]), from[1] + share * (to[1] - from[1])];
 }
 
+/**
+ * The factors of what goes over an edge, before its mark and behind it: with as many digits as they
+ * both have room for, if any.
+ */
+function writeFactors(
+  { factors }: Card,
+  x: number,
+  y: number,
+  turned: boolean,
+  room: number,
+): SVGElement[] {
+  const texts = factors?.map((factor) =>
+    DIGITS.map((digits) => decimal(Number(factor.toPrecision(digits)))).find(
+      (text) => text.length * LETTER < room,
+    ),
+  );
+  if (!texts?.every(Boolean)) return [];
+  return texts.map((text, k) =>
+    s(
+      "text",
+      {
+        class: k ? "mt-incoming" : "mt-tangent",
+        x: turned ? x : x + (k ? 1 : -1) * (RADIUS + 3),
+        y: turned ? y + (k ? 20 : -12) : y - 4,
+        "text-anchor": turned ? "middle" : k ? "start" : "end",
+      },
+      text as string,
+    ),
+  );
+}
+
 /** The two factors of what goes over an edge, and their product, behind the number of its mark. */
 function describeCard({ factors, product }: Card, k: number): HTMLElement {
   return h(
@@ -259,10 +301,14 @@ function describeCard({ factors, product }: Card, k: number): HTMLElement {
     { class: "mt-crossing", "data-product": product },
     h("i", {}, String(k + 1)),
     " ",
-    factors ? h("span", { class: "mt-tangent" }, factors[0]) : "",
-    factors ? " × " : "",
-    factors ? h("span", { class: "mt-incoming" }, factors[1]) : "",
-    factors ? " = " : "",
+    ...(factors
+      ? [
+          h("span", { class: "mt-tangent" }, decimal(factors[0])),
+          " × ",
+          h("span", { class: "mt-incoming" }, inBrackets(factors[1])),
+          " = ",
+        ]
+      : []),
     h("b", {}, decimal(product)),
   );
 }

@@ -71,6 +71,9 @@ export class Fitting {
   private seenWhole(layout: Layout, columns: number): Graph | null {
     const presented = this.presented() && columns <= WRAPS;
     if (this.store.recording || !(this.map || presented)) return null;
+    // for a projector columns are close rather than in several lines
+    const line = presented && this.build(layout, 0, TIGHT);
+    if (line && this.isWhole(line)) return line;
     const graph = this.filling(layout, columns);
     return this.map || this.isWhole(graph) ? graph : null;
   }
@@ -207,7 +210,8 @@ export class Fitting {
     );
     if (!box) return;
     const whole = this.box(graph);
-    if (large && this.isWhole(graph)) return camera.fit(whole, WHOLE, LARGEST);
+    // an update changes sources in all parts of the graph
+    if (large && (timeline.updating || this.isWhole(graph))) return camera.fit(whole, 1, LARGEST);
     const legible = this.large(LEGIBLE);
     if (large && camera.scale !== legible) camera.fit(whole, legible, legible);
     // nothing is hidden above or below; what just fits may be larger by a rounding error

@@ -283,7 +283,7 @@ function turn(graph: Graph, room: number): void {
     [graph.left, graph.right, graph.bottom] = [
       Math.min(graph.left, beside.left),
       Math.max(graph.right, beside.right),
-      bottom,
+      bottom + (graph.half > HALF ? 8 : 0), // for slopes, with the margin below it
     ];
     graph.tops.push(y);
     graph.reach.push([y, bottom]);

@@ -127,6 +127,7 @@ export class Inspector {
     }
     if (timeline.position === 0) return [h("p", { class: "mt-what" }, t("Before the first row."))];
     const row = store.rows[timeline.current];
+    if (timeline.isApart) return [h("p", { class: "mt-what" }, t("no step here"))];
     if (timeline.updating) return this.updateLines();
     const lines = timeline.backward ? this.backwardLines(row) : this.forwardLines(row);
     if (timeline.position === timeline.length) lines.push(...this.sweepNote());

@@ -47,7 +47,13 @@ export function alignLayout(store: Store, layout: Layout): [Layout, number] {
     return [layout, countColumns(layout)];
   const [own, its] = findColumns([store, layout], other);
   const columns = 1 + Math.max(...own, ...its);
-  return [spread(layout, own), columns];
+  // A node moves on into an empty column behind its own if what belongs to it is there.
+  const column = layout.column.map((one) => own[one]);
+  for (const [i, k] of pairRows(store.rows, other[0].rows)) {
+    const [node, there] = [layout.shown[i], its[other[1].column[other[1].shown[k]]]];
+    if (there > column[node] && there < own[layout.column[node] + 1]) column[node] = there;
+  }
+  return [spread(layout, own, column), columns];
 }
 
 function countColumns({ column }: Layout): number {
@@ -75,19 +81,19 @@ function findColumns(...both: [Store, Layout][]): [number[], number[]] {
   return [own, its];
 }
 
-/** A layout whose columns are at these places; edges pass the empty ones. */
-function spread(layout: Layout, places: number[]): Layout {
-  const column = layout.column.map((one) => places[one]);
+/** A layout with its columns at these places, and its nodes in these; edges pass the empty ones. */
+function spread(layout: Layout, places: number[], column: Int32Array): Layout {
   const edges: number[] = [];
   const edgeAt = layout.edgeAt.map((_, to) => {
     const start = edges.length;
     if (to === layout.node.length) return start;
+    const before = places[layout.column[to]]; // from there on, an edge is where its node was
     for (const { from, port, ports, far, back, via } of edgesAt(layout, to)) {
       const passed = new Map(via.map(([at, slot]) => [places[at], slot]));
       let slot = via[0]?.[1] ?? layout.slot[from];
       const points: number[] = [];
       for (let at = column[from] + 1; !far && at < column[to]; at++)
-        points.push(at, (slot = passed.get(at) ?? slot));
+        points.push(at, (slot = at < before ? (passed.get(at) ?? slot) : layout.slot[to]));
       edges.push(from, port, ports, Number(far) + 2 * Number(back), points.length / 2, ...points);
     }
     return start;

@@ -1,6 +1,7 @@
 // For a projector: the graph, one line of the program and what happens at this step, in large type;
 // steps by a remote.
 import { button, fullScreen, h, setText } from "./dom";
+import { nameOf as formulaOf } from "./product";
 import type { Store } from "./store";
 import type { Timeline } from "./timeline";
 import {
@@ -18,7 +19,7 @@ import type { Row, Sweep, SweepStep, Value } from "./schema";
 import { t } from "./words";
 
 const ROOM = 40; // characters of a value
-const EDGES = 3; // products that are written
+const LINES = 4; // products, or updates, that are written
 
 export class Present {
   readonly el = h("div", { class: "mt-presented", role: "status", "aria-live": "polite" });
@@ -72,7 +73,7 @@ export class Present {
     const { step } = timeline;
     if (!row) return this.words.replaceChildren(t("before the first row"));
     if (timeline.updating) {
-      const lines = [...timeline.updates].slice(0, EDGES).map(([at, source]) => {
+      const lines = [...timeline.updates].map(([at, source]) => {
         const { by, gradient } = updateParts(store.rows[at], source);
         const [before, now] = [store.rows[at].value, source.now ?? null].map((one) =>
           value(one, store.rows[at]),
@@ -84,14 +85,14 @@ export class Present {
           h("b", {}, now),
         );
       });
-      return this.words.replaceChildren(...lines);
+      return this.write(lines);
     }
     if (!step)
       return this.words.replaceChildren(
         `${row.said[0] ? withNumbers(row, store.rows) : title(row)} = `,
         h("b", {}, value(row.value)),
       );
-    const lines = step.edges.slice(0, EDGES).map((edge, k) => {
+    const lines = step.edges.map((edge, k) => {
       const input = store.rows[edge.input];
       const again =
         timeline.before(edge.input) ||
@@ -105,7 +106,8 @@ export class Present {
       return h(
         "p",
         {},
-        t("to {0}: ", nameOf(input)) + factors,
+        // what has no name goes by what made it
+        t("to {0}: ", formulaOf(store, input).replace(/^\((.*)\)$/, "$1")) + factors,
         h("b", {}, value(edge.product, input)),
         sum,
         this.isLast(step, k)
@@ -113,11 +115,18 @@ export class Present {
           : "",
       );
     });
-    this.words.replaceChildren(
-      ...(lines.length
+    this.write(
+      lines.length
         ? lines
-        : [row.cut ? t("no gradient passes: {0}", cutWords(row.cut)) : t("the sweep ends here")]),
+        : [row.cut ? t("no gradient passes: {0}", cutWords(row.cut)) : t("the sweep ends here")],
     );
+  }
+
+  /** Writes the first lines, and how many more there are. */
+  private write(lines: (HTMLElement | string)[]): void {
+    const more = lines.length - LINES;
+    const rest = more > 0 ? h("p", {}, t("and {0} more", more)) : "";
+    this.words.replaceChildren(...lines.slice(0, LINES), rest);
   }
 
   /** Is what an edge of a step brings the last that its source gets? Then its gradient is known. */

@@ -16,6 +16,7 @@ const SMALL = 8; // rows, that need no more room than the words do
 // of the window, where a page is the view's own; on a phone the numbers of a step are to be seen
 const [PAGE, PHONE] = [0.7, 0.6];
 const NARROW = 640; // pixels
+const PAIRED = 0.27; // of the window, where the graph of another tape is to be seen, too
 
 function heightOf(graph: Graph, width: number, hasLines: boolean, largest: number): number {
   const scale = width ? Math.min(largest, width / (graph.right - graph.left + 2 * PAD)) : 1;
@@ -57,7 +58,8 @@ export class Rooms {
     const least = READ * (graph.bottom - graph.top + 2 * PAD) + 2;
     if (!isCell) return this.sharePage(pane, below, wanted, least, rows);
     const share = least < WHOLE * window.innerHeight ? WHOLE : PART;
-    const most = lines ? Math.max(LOW, Math.min(HIGH, share * window.innerHeight)) : LOW;
+    const line = pane.closest(".mt-compared") ? Math.min(LOW, PAIRED * window.innerHeight) : LOW;
+    const most = lines ? Math.max(LOW, Math.min(HIGH, share * window.innerHeight)) : line;
     this.take(below, isTight(least, share) ? 0 : rows && LOW, 226, LOW);
     this.take(pane, wanted, 150, unfolded ? HIGH : most);
   }

@@ -33,10 +33,11 @@ export function portY(node: Node, edge: Edge): number {
 
 /**
  * A point so far before the place at which an edge enters its node: on the left, or on top where
- * the graph is turned; in a lower storey on the other side.
+ * the graph is turned, above a pile of cards; in a lower storey on the other side.
  */
 export function entry({ turned }: Graph, node: Node, edge: Edge, away: number): Point {
-  const at = node.storey ? (turned ? NODE_H : NODE_W) + away : -away;
+  const pile = turned && node.group ? PILE : 0;
+  const at = node.storey ? (turned ? NODE_H : NODE_W) + away : -away - pile;
   return turned
     ? [node.x + (NODE_W * (edge.port + 1)) / (edge.ports + 1), node.y + at]
     : [node.x + at, portY(node, edge)];

@@ -27,6 +27,13 @@ export const tagId = ({ index }: Node): string => `tag ${index}`;
 export const meets = (a: Box, b: Box): boolean =>
   Math.abs(a.x - b.x) < (a.w + b.w) / 2 && Math.abs(a.y - b.y) < (a.h + b.h) / 2;
 
+/** The room of a node's slopes: of a turned graph each has a line of its own at the left. */
+function slopesBelow({ turned }: Graph, { row, x, y }: Node): Box {
+  const lines = turned ? (row?.inputs.slice(0, 2).length ?? 2) : 1;
+  const h = SHARE_H * lines - 2;
+  return { x: turned ? x : x + NODE_W / 2, y: y + NODE_H + 2.5 + h / 2, w: NODE_W, h };
+}
+
 /**
  * By edge where its number is, and how wide it may be; edges without a place that is free have
  * none. The same by node for these nodes, whose number is above or below it.
@@ -60,8 +67,7 @@ export function sharePlaces(
       w: NODE_W + 4,
       h: isBare(node.row) ? NODE_H / 2 : NODE_H + 4,
     });
-    // below it are its slopes
-    if (tagged.length) put({ x: node.x + NODE_W / 2, y: node.y + NODE_H + 9, w: NODE_W, h: 13 });
+    if (tagged.length) put(slopesBelow(graph, node));
     const far = farChips(graph, graph.edges(node.index));
     for (const { edge, x, y, w, alone } of far) {
       put({ x: x + w / 2, y, w: w + 4, h: 18 });

@@ -1,6 +1,7 @@
 // Slopes inside of the nodes: each operation's curve with its point and its tangent. Beside each
-// node what a nudge of a source has become there, stretched by each slope; and on the edges, when
-// the sweep has gone there, what it sends back. Below each number a bar is as long as it is large.
+// node how much it changes per small nudge of a source, stretched by each slope; and on the edges,
+// when the sweep has gone there, what it sends back. Below each number a bar is as long as it is
+// large.
 import { h, s } from "./dom";
 import { localCurve, type Curve } from "./feel";
 import { NODE_H, NODE_W, type Graph, type Node } from "./graph";
@@ -9,16 +10,18 @@ import type { Edge } from "./place";
 import { edgeCurve } from "./shapes";
 import { sharePlaces, tagId } from "./shares";
 import type { Store } from "./store";
-import { crossings, nudged, type Crossing } from "./tangents";
+import { crossings, nameOthers, nudged, type Crossing } from "./tangents";
 import type { Timeline } from "./timeline";
 import { decimal, markOf, shortName } from "./value";
 import { t } from "./words";
 
 const [W, H, X, Y] = [46, 28, NODE_W - 52, NODE_H - 31]; // of the curves in a node
 const GAP = 4; // between two of them
-const [BELOW, BESIDE] = [NODE_H + 13, 10]; // slopes are below a node, there beside its edges
+// slopes are below a node, there beside its edges, each on its line
+const [BELOW, BESIDE, LINE] = [NODE_H + 13, 10, 13];
 const [ONE, MOST] = [22, 40]; // the most pixels of a bar for 1, and those of the longest
-const LONGEST = 96; // pixels of a bar when a number is moved: one that would be longer has a gap
+// pixels of a bar when a number is moved, between two nodes: one that would be longer has a gap
+const LONGEST = 56;
 const MANY = 400; // nodes: of a larger graph no curves are drawn
 const COUNTED = 40; // edges: the bars of more have no numbers
 
@@ -57,7 +60,10 @@ export class Slopes {
     const gradient = ways.reduce((all, { from, share }) => all + (from === source ? share : 0), 0);
     this.note.replaceChildren(
       ...(ways.length
-        ? legend(markOf(this.store.rows[source]), markOf(this.store.rows[target]), gradient)
+        ? [
+            ...legend(markOf(this.store.rows[source]), markOf(this.store.rows[target]), gradient),
+            nameOthers(this.store, source),
+          ]
         : [t("no nudge, because the path passes through arrays")]),
     );
     const nudge = new Map<string, number>(
@@ -121,13 +127,7 @@ export class Slopes {
       s(
         "g",
         { transform: `translate(${node.x} ${node.y})`, "data-row": row.row },
-        ...curves.map(({ curve }, k) =>
-          s(
-            "g",
-            { transform: `translate(${X + k * (width + GAP)} ${Y})` },
-            ...small(curve, width, H),
-          ),
-        ),
+        ...curves.map(({ curve }, k) => small(curve, X + k * (width + GAP), width)),
         ...writeBelow(graph, slopes),
       ),
     );
@@ -142,7 +142,7 @@ export class Slopes {
     }
     for (const [id, tangent] of [...tangents].slice(0, COUNTED)) {
       const place = this.places.get(id);
-      const words = t("a nudge of 1 has become {0} here", short(tangent));
+      const words = t("moves by {0} times a small nudge of the source", short(tangent));
       if (place) this.bar("mt-nudge", place, tangent, words, true);
     }
   }
@@ -165,7 +165,7 @@ export class Slopes {
       const place = this.places.get(id);
       if (!place && edge.far) continue;
       const curve = place ? [] : edgeCurve(graph, edge);
-      const words = t("a nudge of 1 here becomes {0} at the target", short(share));
+      const words = t("the target moves by {0} times a small nudge here", short(share));
       // without room for its number the bar is alone on the edge
       const at = place ?? curve[curve.length >> 1];
       this.bar("mt-sentback", at, share, words, count++ < COUNTED && !!place);
@@ -204,16 +204,14 @@ function onPlate(x: number, y: number, text: string): SVGElement[] {
 }
 
 /**
- * The slopes of a node side by side below it. Where the graph is turned, its edges begin in the
- * middle there.
+ * The sum of what comes through the inputs of a node, below it. Where the graph is turned, edges
+ * begin in the middle there, and the neighbour is near: each addend has a line at the left then.
  */
 function writeBelow({ turned }: Graph, slopes: string[]): SVGElement[] {
-  const write = (text: string, x: number, anchor: string): SVGElement =>
-    s("text", { x, y: BELOW, "text-anchor": anchor }, text);
   const middle = NODE_W / 2;
-  if (!turned) return [write(slopes.join("   "), middle, "middle")];
-  return slopes.map((text, k) =>
-    k ? write(text, middle + BESIDE, "start") : write(text, middle - BESIDE, "end"),
+  const [x, anchor] = turned ? [middle - BESIDE, "end"] : [middle, "middle"];
+  return (turned ? slopes : [slopes.join(" + ")]).map((text, k) =>
+    s("text", { x, y: BELOW + k * LINE, "text-anchor": anchor }, k ? `+ ${text}` : text),
   );
 }
 
@@ -223,7 +221,7 @@ const short = (number: number): string => decimal(Math.fround(number));
 /** What the bars and the factors are, and the gradient in which both ways end. */
 function legend(source: string, target: string, gradient: number): (string | HTMLElement)[] {
   return [
-    h("span", { class: "mt-tangent" }, `▬ ${t("what a nudge of {0} by 1 has become", source)}`),
+    h("span", { class: "mt-tangent" }, `▬ ${t("change per small nudge of {0}", source)}`),
     h("span", {}, `Δ × ${t("slope of the tangent")}`),
     h("span", { class: "mt-incoming" }, `▬ ${t("what comes back from {0}", target)}`),
     h("b", {}, `∂${target}/∂${source} = ${short(gradient)}`),
@@ -231,34 +229,27 @@ function legend(source: string, target: string, gradient: number): (string | HTM
   ];
 }
 
-/** A curve with its point and tangent, as small as a stamp. */
-function small({ xs, ys, at, y, slope }: Curve, width: number, height: number): SVGElement[] {
-  const seen = ys.filter(Number.isFinite);
-  const [low, high] = [Math.min(y, ...seen), Math.max(y, ...seen)];
-  const px = (x: number): number => ((x - xs[0]) / (xs[xs.length - 1] - xs[0])) * width;
-  const py = (value: number): number =>
-    height - 3 - ((value - low) / (high - low || 1)) * (height - 6);
+/**
+ * A curve with its point in the middle of a box, and its tangent: one unit is as high as it is
+ * wide, so that a slope of 1 rises by 45 degrees in every box. What leaves the box is not drawn.
+ */
+function small({ xs, ys, at, y, slope }: Curve, left: number, width: number): SVGElement {
+  const unit = width / (xs[xs.length - 1] - xs[0]);
+  const px = (x: number): string => (width / 2 + (x - at) * unit).toFixed(1);
+  const py = (value: number): string => (H / 2 - (value - y) * unit).toFixed(1);
+  const isNear = (value: number): boolean => Math.abs(value - y) * unit < 4 * H;
   let d = "";
-  ys.forEach(
-    (value, k) =>
-      (d += Number.isFinite(value)
-        ? `${d && Number.isFinite(ys[k - 1]) ? "L" : "M"}${px(xs[k]).toFixed(1)} ${py(value).toFixed(1)}`
-        : ""),
-  );
+  ys.forEach((value, k) => {
+    if (isNear(value)) d += `${d && isNear(ys[k - 1]) ? "L" : "M"}${px(xs[k])} ${py(value)}`;
+  });
   // the tangent is as long as there is room in its box
-  const run = Math.min(
-    width / 3,
-    height / 2.4 / Math.max(1e-9, Math.abs((py(y + slope) - py(y)) / (px(at + 1) - px(at)))),
-  );
-  const rise = (run * (py(y + slope) - py(y))) / (px(at + 1) - px(at));
-  const [x0, y0] = [px(at), py(y)];
-  return [
-    s("rect", { width, height, rx: 3 }),
+  const run = Math.min(width / 3, H / 2.4 / Math.abs(slope)) / unit;
+  const end = (by: number): string => `${px(at + by)} ${py(y + by * slope)}`;
+  return s(
+    "svg",
+    { x: left, y: Y, width, height: H },
     s("path", { class: "mt-curve-line", d }),
-    s("path", {
-      class: "mt-curve-tangent",
-      d: `M${(x0 - run).toFixed(1)} ${(y0 - rise).toFixed(1)}L${(x0 + run).toFixed(1)} ${(y0 + rise).toFixed(1)}`,
-    }),
-    s("circle", { class: "mt-curve-point", cx: x0, cy: y0, r: 2.4 }),
-  ];
+    s("path", { class: "mt-curve-tangent", d: `M${end(-run)}L${end(run)}` }),
+    s("circle", { class: "mt-curve-point", cx: width / 2, cy: H / 2, r: 2.4 }),
+  );
 }

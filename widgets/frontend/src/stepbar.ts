@@ -4,6 +4,7 @@ import type { Timeline } from "./timeline";
 import { t } from "./words";
 
 const SPEEDS = [1, 2, 5, 10, 30]; // steps per second
+const PHONE = 480; // pixels of its window, at most
 
 export class StepBar {
   readonly el: HTMLElement;
@@ -79,6 +80,9 @@ export class StepBar {
   private user(position: number): void {
     this.stop();
     this.move(position);
+    // on a phone the graph moves to the top once, which leaves room for the words below it
+    const pane = this.el.parentElement?.querySelector(".mt-pane");
+    if (pane && innerWidth < PHONE && pane.getBoundingClientRect().top > 0) pane.scrollIntoView();
   }
 
   get playing(): boolean {

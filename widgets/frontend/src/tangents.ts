@@ -1,12 +1,16 @@
-// What a nudge of a source becomes on its way to the target: tangents from the source, beside the
-// adjoints that the sweep has.
+// How much all that is on the way to the target changes per small nudge of a source: tangents from
+// the source, beside the adjoints that the sweep has.
 import type { SweepEdge } from "./schema";
 import type { Store } from "./store";
+import { markOf } from "./value";
 import { numberOf } from "./whatif";
+import { t } from "./words";
+
+const NAMED = 3; // of the other sources
 
 /**
- * An edge between rows over which the sweep goes: what a nudge of the source has become before it,
- * and what the sweep sends back over it.
+ * An edge between rows over which the sweep goes: how much its beginning changes per small nudge of
+ * the source, and what the sweep sends back over it.
  */
 export interface Crossing {
   from: number;
@@ -23,6 +27,13 @@ export interface Crossing {
 export function nudged(store: Store, selected: number): number {
   const sources = store.sweep?.sources.filter((row) => row >= 0) ?? [];
   return sources.includes(selected) ? selected : (sources[0] ?? -1);
+}
+
+/** Which other sources can be nudged; "" for none. */
+export function nameOthers({ sweep, rows }: Store, source: number): string {
+  const others = (sweep?.sources ?? []).filter((row) => row >= 0 && row !== source);
+  const names = others.slice(0, NAMED).map((row) => markOf(rows[row]));
+  return names.length ? t("click {0} to nudge it instead", names.join(t(" or "))) : "";
 }
 
 /**

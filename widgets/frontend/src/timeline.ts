@@ -21,6 +21,9 @@ export class Timeline {
   /** the variables that were assigned after the gradient, by their last row */
   readonly updates = new Map<number, Result["sources"][number]>();
 
+  /** the step of the tape with which this one is compared is not on this one */
+  isApart = false;
+
   constructor(private store: Store) {
     this.index();
   }
