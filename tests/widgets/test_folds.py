@@ -287,6 +287,28 @@ def test_the_sums_on_the_edges_of_a_folded_loop(show):
     assert page.locator(".mt-edge.mt-sent").count() >= 4  # to the three weights, and into the loop
 
 
+def test_the_edge_of_a_folded_loop_shows_what_the_loop_sent_whatever_else_its_input_adds_up(show):
+    w = tf.Variable(0.9, name="w")
+    m = tf.Variable(np.array([0.9, 0.8], np.float32), name="m")
+    with tf.GradientTape() as tape:
+        h = tf.constant([1.0, 1.0])
+        for _ in range(15):
+            h = tf.tanh(w * h * m)
+        loss = tf.reduce_sum(h * h) + 5.0 * w + tf.reduce_sum(m * 3.0)
+    snapshot = tf.snapshot(tape, loss, [w, m])
+    sources = dict(zip(snapshot["sweep"]["sources"], snapshot["sweep"]["gradients"], strict=True))
+    loop = range(next(row["row"] for row in snapshot["rows"] if row["op"] == "reduce_sum"))
+    edges = [edge for step in snapshot["sweep"]["steps"] if step["row"] in loop for edge in step["edges"]]
+    sent = [sum(np.asarray(edge["product"]["data"]) for edge in edges if edge["input"] == row) for row in sources]
+    for adjoint, part in zip(sources.values(), sent, strict=True):
+        assert np.all(np.asarray(adjoint["data"]) - part > 2)
+    page = show(snapshot)
+    type_keys(page, "End")
+    texts = page.locator(".mt-product text").all_text_contents()
+    found = [max(map(float, re.findall(r"\d+\.\d*", text))) for text in texts if text.startswith("Σ")]
+    assert sorted(found) == pytest.approx(sorted(float(part.max()) for part in sent), rel=0.02)
+
+
 def newton() -> tuple[Any, Any, Any]:
     x = tf.Variable(1.5, name="x")
     with tf.GradientTape() as outer:

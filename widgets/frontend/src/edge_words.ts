@@ -3,15 +3,40 @@ import type { Drawing } from "./drawing";
 import type { Node } from "./graph";
 import { drawnEdge } from "./labels";
 import type { Edge } from "./place";
-import type { SweepEdge, Value } from "./schema";
-import { elide, full, title } from "./value";
+import { notFinite } from "./scale";
+import type { Nested, SweepEdge, Value } from "./schema";
+import { decimal, elide, full, title, toNumber, written } from "./value";
 import { t } from "./words";
 
-// the last that went over an edge, and whether it was the only one
-export type Handed = { last: SweepEdge; alone: boolean };
+const ROOM = 60; // characters of a value in words
 
-/** What an edge shows of it: a product, or where several went over one edge their sum. */
-export const shownOf = ({ last, alone }: Handed): Value => (alone ? last.product : last.sum);
+/** What went over one edge to one row, in the order of the steps; nothing if it went to several. */
+type Handed = SweepEdge[];
+
+/**
+ * What an edge shows of it: a product, or of several their own sum, whatever else the input adds
+ * up.
+ */
+export function shownOf(handed: Handed): Value {
+  const [first, last] = [handed[0], handed[handed.length - 1]];
+  if (handed.length < 2) return last?.product ?? { text: "" };
+  const products = handed.map((one) => one.product);
+  const isAlone = full(first.sum) === full(first.product); // nothing else had arrived before
+  return isAlone ? last.sum : (products.find(notFinite) ?? addUp(products));
+}
+
+/** The sum of several products; of large arrays no more than what is drawn. */
+function addUp(products: Value[]): Value {
+  const part = products[0].thumb ? "thumb" : "data";
+  const data = products.map((one) => (one[part] ?? NaN) as Nested).reduce(add);
+  const text = Array.isArray(data)
+    ? written({ text: ".", data }, ROOM)
+    : !Number.isNaN(data) && decimal(data as number);
+  return { text: text || "…", [part]: data };
+}
+
+const add = (a: Nested, b: Nested): Nested =>
+  Array.isArray(a) ? a.map((one, k) => add(one, (b as Nested[])[k])) : toNumber(a) + toNumber(b);
 
 /** What the sweep has handed on from a row, or out of a folded part. */
 export function listSent({ graph, timeline }: Drawing, node: Node): SweepEdge[] {
@@ -21,10 +46,7 @@ export function listSent({ graph, timeline }: Drawing, node: Node): SweepEdge[] 
     .filter((one) => graph.nodeOf(one.input) !== node);
 }
 
-/**
- * By its drawn edges what has left a node so far: a product, or where several went over one edge
- * the sum after the last of them.
- */
+/** By its drawn edges what has left a node so far. */
 export function listHanded(
   drawing: Drawing,
   node: Node,
@@ -37,11 +59,10 @@ export function listHanded(
     const edge = node.row
       ? drawnEdge(graph, node, one, node.row)
       : graph.edges(node.index).find((other) => other.from === from?.index);
-    if (edge)
-      found.set(edge, {
-        last: one,
-        alone: node.row !== null || !found.has(edge) || (!!from?.row && from.first !== one.input),
-      }); // a row between them is left out: its sum is not that of what is drawn
+    if (!edge) continue;
+    const handed = found.get(edge);
+    if (!node.row && handed?.[0]?.input === one.input) handed.push(one);
+    else found.set(edge, handed && from?.group ? [] : [one]);
   }
   return found;
 }
@@ -58,7 +79,7 @@ export function describeEdge(drawing: Drawing, node: Node, edge: Edge): string {
   const source = from.row ? title(from.row) : t("rows {0} …", from.first);
   const lines = [`${source} → ${node.row ? title(node.row) : t("a folded part")}`];
   if (from.row?.value && drawing.timeline.done(from.first))
-    lines.push(t("carries {0}", inLine(from.row.value, 60)));
+    lines.push(t("carries {0}", inLine(from.row.value, ROOM)));
   return [...lines, ...describeSent(drawing, node, edge)].join("\n");
 }
 
@@ -68,8 +89,9 @@ function describeSent(drawing: Drawing, node: Node, edge: Edge): string[] {
   const { row } = node;
   if (!row) {
     const handed = listHanded(drawing, node).get(edge);
-    if (!handed) return [];
-    return [t(handed.alone ? "back: {0}" : "back: {0} in total", inLine(shownOf(handed), 60))];
+    if (!handed?.length) return [];
+    const total = inLine(shownOf(handed), ROOM);
+    return [t(handed.length > 1 ? "back: {0} in total" : "back: {0}", total)];
   }
   const adjoint = timeline.stepOn(node.first)?.adjoint ?? null;
   return timeline
@@ -77,6 +99,6 @@ function describeSent(drawing: Drawing, node: Node, edge: Edge): string[] {
     .filter((sent) => drawnEdge(graph, node, sent, row) === edge)
     .map(({ local, product }) => {
       const factors = local && adjoint ? `${inLine(local, 40)} × ${inLine(adjoint, 40)} = ` : "";
-      return t("back: {0}", factors + inLine(product, 60));
+      return t("back: {0}", factors + inLine(product, ROOM));
     });
 }

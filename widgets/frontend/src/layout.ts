@@ -102,6 +102,7 @@ export function* layoutSteps(rows: Skeleton, wish: Wish): Generator<void, Layout
     }
     if (rows.is(i, Is.LITERAL) && rows.readFirst[i] >= 0) continue; // who reads it carries it
     if (!group) {
+      if (shown[i] >= 0) continue; // beside the folded part that read it first
       const inputs: number[] = [];
       for (let k = 0; k < rows.inputs[i].length; k++) {
         const read = nodeRead(i, k);
@@ -245,8 +246,10 @@ function hoisted(
   // a leaf goes with what reads it first
   while (start > 0 && rows.is(start - 1, Is.LEAF) && inside(start - 1)) start--;
   const found: number[] = [];
+  const beside: number[] = []; // others read it, too
   for (let i = start; i < group.end; i++)
-    if (
+    if (rows.is(i, Is.LEAF) && !rows.is(i, Is.LITERAL) && !hiddenBy(tree, i, open)) beside.push(i);
+    else if (
       (rows.is(i, Is.DATA) ||
         (rows.is(i, Is.PARAM) && !isLarge) ||
         (group.kind !== "scope" && isShared(i))) &&
@@ -257,10 +260,10 @@ function hoisted(
   // beside a loop there is room for its weights
   const both = group.kind === "scope" || found.length <= FEW ? found : [];
   const shared = group.kind === "scope" ? [] : found.filter(isShared);
-  return (
+  return beside.concat(
     [both, weights, shared, found.filter((i) => !rows.is(i, Is.PARAM))].find(
       (some) => some.length && some.length <= most,
-    ) ?? []
+    ) ?? [],
   );
 }
 

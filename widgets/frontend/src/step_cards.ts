@@ -104,12 +104,13 @@ function hadSum(timeline: Timeline, edges: SweepEdge[], k: number): boolean {
  * went to.
  */
 function listFolded(drawing: Drawing, node: Node): Wanted[] {
-  return [...listHanded(drawing, node)].map(([edge, handed]) => {
+  return [...listHanded(drawing, node)].flatMap(([edge, handed]) => {
     const value = shownOf(handed);
+    if (!handed.length) return [];
     return {
       edge,
-      texts: [onEdge(handed.alone ? "" : "Σ ", value, drawing.graph)],
-      map: mapOf(value, drawing.store.rows[handed.last.input]),
+      texts: [onEdge(handed.length > 1 ? "Σ " : "", value, drawing.graph)],
+      map: mapOf(value, drawing.store.rows[handed[0].input]),
     };
   });
 }
