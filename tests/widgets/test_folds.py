@@ -309,6 +309,38 @@ def test_the_edge_of_a_folded_loop_shows_what_the_loop_sent_whatever_else_its_in
     assert sorted(found) == pytest.approx(sorted(float(part.max()) for part in sent), rel=0.02)
 
 
+def test_the_turns_of_nested_loops_are_those_of_the_program(show):
+    xs = [tf.Variable(0.1 * k, name=f"x{k}") for k in range(10)]
+    w = tf.Variable(0.5, name="w")
+    with tf.GradientTape(persistent=True) as tape:
+        total = tf.constant(0.0)
+        for r in range(15):
+            for k, x in enumerate(xs):
+                y = tf.sin(x) * (r + 1.0)
+                if k % 2:
+                    y = tf.exp(-y * y)
+                total = total + y
+    page = show(tf.snapshot(tape, total, xs[:3]), "all")
+    assert titles(page)[:3] == ["x0", "x1", "x2"]  # the sources that were asked for
+    loop = page.locator(".mt-node.mt-group")
+    assert loop.count() == 1 and loop.locator(".mt-op").first.text_content() == "turn 15/15"
+    loop.dblclick()
+    page.locator(".mt-node.mt-group").nth(3).wait_for()
+    type_keys(page, "Home")
+    assert {text for text in titles(page) if "×" in text} == {"loop × 10"}
+
+    with tf.GradientTape() as tape:
+        s = tf.constant(0.0)
+        for _ in range(8):
+            h = tf.constant(1.0)
+            for _ in range(10):
+                h = tf.tanh(w * h)
+            s = s + h
+    page = show(tf.snapshot(tape, s, w))
+    loop = page.locator(".mt-node.mt-group")
+    assert loop.count() == 1 and loop.locator(".mt-op").first.text_content() == "turn 8 of 8"
+
+
 def newton() -> tuple[Any, Any, Any]:
     x = tf.Variable(1.5, name="x")
     with tf.GradientTape() as outer:

@@ -112,7 +112,9 @@ const viewNames = renaming({
   ...{ findOpening: "jl", whatIf: "jm", planOf: "jn", parsePower: "jo", parseIndex: "jp" },
   ...{ openInside: "jq", isRecorded: "jr", endSection: "jt", dropOthers: "ju", sayAnew: "jv" },
   ...{ moveCut: "jw", onPaper: "jx", turnOff: "jy", parseText: "jz", parseAtom: "qa" },
-  ...{ skipBlank: "qb", watchSize: "qc", scale: "qd" },
+  ...{ client: "qd", toolbar: "qe", cards: "qf", drawing: "qg", updates: "qh", recording: "qi" },
+  ...{ places: "qj", history: "ql" },
+  ...{ skipBlank: "qb", watchSize: "qc", scale: "qm" },
 });
 
 // `import source from "worker:./worker.ts"` gives the bundled text of that module, to start a

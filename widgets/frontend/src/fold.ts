@@ -139,20 +139,60 @@ function freshId(builder: Builder, kind: string, start: number, label: string): 
   return id;
 }
 
-/** Finds repeated runs among sibling tokens and hangs everything under `parent`. */
+/**
+ * Finds repeated runs among sibling tokens, then runs of which these are parts, and hangs
+ * everything under `parent`.
+ */
 function repeats(builder: Builder, tokens: Token[], parent: Group | null): void {
-  let i = 0;
-  while (i < tokens.length) {
+  const kept: Token[] = [];
+  for (let i = 0; i < tokens.length;) {
     const found = builder.patterns ? (runAt(tokens, i) ?? loopAt(tokens, i)) : null;
-    if (!found) {
-      hang(builder, tokens[i].part, parent);
-      i++;
+    const [period, length] = found ?? [0, 0];
+    const turn = tokens.slice(i, i + period);
+    // a turn in which there is a loop becomes one when that is folded
+    if (!found || turn.some((_, k) => isLoop(builder.rows, turn, k))) {
+      kept.push(tokens[i++]);
       continue;
     }
-    const [period, length] = found;
-    repeatGroup(builder, tokens.slice(i, i + length), period, parent);
+    kept.push(loopToken(builder, turnsOf(builder, tokens.slice(i, i + length), period), parent));
     i += length;
   }
+  if (kept.length < tokens.length) repeats(builder, kept, parent);
+  else for (const { part } of kept) hang(builder, part, parent);
+}
+
+/** Does a run begin here that is more than several operations of one kind on a line? */
+function isLoop({ place }: Skeleton, tokens: Token[], at: number): boolean {
+  const [period] = runAt(tokens, at) ?? [0];
+  return period > 0 && place[tokens[at].start] === place[tokens[at + period].start];
+}
+
+/**
+ * The turns of a run, each as long as its period, or a part of that: where one operation of the
+ * program comes again behind the last one, another turn has begun.
+ */
+function turnsOf({ rows }: Builder, tokens: Token[], period: number): Token[][] {
+  const places = tokens.map(({ start }) => rows.place[start]);
+  const turns: Token[][] = [];
+  tokens.forEach((token, i) => {
+    const isAgain = places[i] === places[0] && places[i - 1] === places[period - 1];
+    if (i % period && !isAgain) turns[turns.length - 1].push(token);
+    else turns.push([token]);
+  });
+  return turns;
+}
+
+/** How many turns of a nested loop it takes until the same leaves are read again; 0 if none are. */
+function roundOf({ rows }: Builder, turns: Token[][]): number {
+  if (!rows.is(turns[0][0].start, Is.NESTED)) return 0;
+  const read = turns.map(([{ start }]) =>
+    Array.from(rows.inputs[start])
+      .filter((input) => rows.is(input, Is.LEAF) && !rows.is(input, Is.LITERAL))
+      .join(),
+  );
+  const round = read.indexOf(read[0], 1);
+  const isRound = round > 1 && turns.length >= TIMES * round;
+  return isRound && read.every((one, k) => one === read[k % round]) ? round : 0;
 }
 
 /** The shortest pattern that repeats from here: [its length, how far the run goes], or null. */
@@ -182,30 +222,26 @@ function loopAt(tokens: Token[], at: number): [number, number] | null {
   return rest && rest[0] === 1 ? [1, rest[1] + 1] : null;
 }
 
-function repeatGroup(
-  builder: Builder,
-  tokens: Token[],
-  period: number,
-  parent: Group | null,
-): void {
-  const end = tokens.length;
-  const first = tokens.slice(0, period);
-  const scopes = first.flatMap(({ part }) => (typeof part === "number" ? [] : [part.label]));
-  // what is beside a layer has no name; of several layers that repeat none names them all
-  const name = scopes.length === 1 ? stem(scopes[0]) : scopes.length === period ? "layers" : "";
-  const label = /^\d+$/.test(name) ? (parent?.label ?? "") : name; // as in a torch.nn.Sequential
-  const group = makeGroup(
-    builder,
-    "repeat",
-    label,
-    tokens[0].start,
-    tokens[tokens.length - 1].end,
-    end / period,
+/** A loop of these turns as one group; of nested ones a turn of the outer loop is an inner one. */
+function loopToken(builder: Builder, turns: Token[][], parent: Group | null): Token {
+  const round = roundOf(builder, turns);
+  const outer: Token[][] = [];
+  for (let i = 0; round && i < turns.length; i += round)
+    outer.push([loopToken(builder, turns.slice(i, i + round), parent)]);
+  const iterations = round ? outer : turns;
+  const [first, last] = [iterations[0], iterations[iterations.length - 1]];
+  const scopes = first.flatMap(({ part }) =>
+    typeof part === "object" && part.kind === "scope" ? [part.label] : [],
   );
-  hang(builder, group, parent);
-  const iterations: Token[][] = [];
-  for (let i = 0; i < end; i += period) iterations.push(tokens.slice(i, i + period));
+  // what is beside a layer has no name; of several layers that repeat none names them all
+  const name =
+    scopes.length === 1 ? stem(scopes[0]) : scopes.length === first.length ? "layers" : "";
+  const label = /^\d+$/.test(name) ? (parent?.label ?? "") : name; // as in a torch.nn.Sequential
+  const [{ start }, { end }] = [first[0], last[last.length - 1]];
+  const group = makeGroup(builder, "repeat", label, start, end, iterations.length);
   pages(builder, iterations, 0, group);
+  const sign = builder.sign(`loop(${first.map((token) => token.sign).join()})`);
+  return { part: group, start, end, sign };
 }
 
 function root(group: Group): Group {

@@ -47,7 +47,7 @@ export class Folding {
       this.placed(layout);
     };
     this.planner.plan(
-      store.rows,
+      store,
       wishOf(store, auto ? this.level : mode, toggled, auto, inside),
       placed,
       patient,

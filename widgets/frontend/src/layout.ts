@@ -15,6 +15,7 @@ export interface Wish {
   hide?: boolean; // what only hands its input on
   flat?: boolean; // what a gradient wrote is right of all else, not below it
   borders: number[]; // rows at which a tape begins or ends
+  asked?: number[]; // rows of the sources of the gradient
   // a state of a variable and the row that was assigned to it, or a value that came back from
   // outside and the row that it left
   made?: [number, number][];
@@ -233,7 +234,7 @@ function hoisted(
   tree: FoldTree,
   group: Group,
   open: (g: Group) => boolean,
-  { blocks, patterns }: Wish,
+  { blocks, patterns, asked = [] }: Wish,
 ): number[] {
   const most = blocks ? FEW : HOISTED;
   const isLarge = patterns && rows.count > LARGE;
@@ -241,6 +242,8 @@ function hoisted(
     rows.is(i, Is.LEAF) &&
     !rows.is(i, Is.LITERAL) &&
     rows.readLast[i] - rows.readFirst[i] > (group.end - group.start) / 2;
+  const isAsked = (i: number): boolean =>
+    group.kind !== "scope" && asked.length <= HOISTED && asked.includes(i);
   const inside = (i: number): boolean => hiddenBy(tree, i, open) === group;
   let { start } = group;
   // a leaf goes with what reads it first
@@ -251,7 +254,7 @@ function hoisted(
     if (rows.is(i, Is.LEAF) && !rows.is(i, Is.LITERAL) && !hiddenBy(tree, i, open)) beside.push(i);
     else if (
       (rows.is(i, Is.DATA) ||
-        (rows.is(i, Is.PARAM) && !isLarge) ||
+        (rows.is(i, Is.PARAM) && (!isLarge || isAsked(i))) ||
         (group.kind !== "scope" && isShared(i))) &&
       inside(i)
     )
@@ -261,7 +264,7 @@ function hoisted(
   const both = group.kind === "scope" || found.length <= FEW ? found : [];
   const shared = group.kind === "scope" ? [] : found.filter(isShared);
   return beside.concat(
-    [both, weights, shared, found.filter((i) => !rows.is(i, Is.PARAM))].find(
+    [both, found.filter(isAsked), weights, shared, found.filter((i) => !rows.is(i, Is.PARAM))].find(
       (some) => some.length && some.length <= most,
     ) ?? [],
   );

@@ -114,7 +114,7 @@ function drawTexts({ graph, store }: Drawing, node: Node, drawn: DrawnNode, box:
   const number = node.row ? `${node.first}` : "";
   el.append(write("number", box.x + box.w - end, box.y + 20, number, "end"));
   const held = sayDashes(store, node) || heldText(store, graph, node);
-  const [middle, below] = [box.x + box.w / 2, box.y + box.h + 10.5];
+  const [middle, below] = [box.x + box.w / 2, box.y + box.h + 13];
   if (held) el.append(write("held", middle, below, held, "middle"));
   drawn.value = write("value", box.x + pad, bare ? box.y + 20 : 38);
   drawn.adjoint = write("adjoint", pad, 54);

@@ -4,7 +4,6 @@
 import { borders } from "./graph";
 import { LARGE, layoutInSlices, layoutNow, type Layout, type Wish } from "./layout";
 import { Skeleton } from "./skeleton";
-import type { Row } from "./schema";
 import type { Store } from "./store";
 import type { FoldMode } from "./toolbar";
 import type { Answer, Order } from "./worker";
@@ -38,6 +37,7 @@ export function wishOf(
     hide: hide && mode !== "none",
     toggled: [...toggled],
     borders: borders(store.tapes),
+    asked: store.sweep?.sources ?? [],
     made: [
       ...store.events.flatMap(({ row, to }): [number, number][] =>
         row !== undefined && to !== undefined ? [[to, row]] : [],
@@ -120,16 +120,17 @@ export class Planner {
   }
 
   /**
-   * Lays these rows out and calls `done`, at once when there are few. An earlier wish is forgotten,
+   * Lays its rows out and calls `done`, at once when there are few. An earlier wish is forgotten,
    * or with `patient` waited for.
    */
-  plan(rows: Row[], wish: Wish, done: (layout: Layout) => void, patient = false): void {
+  plan(store: Store, wish: Wish, done: (layout: Layout) => void, patient = false): void {
+    const { rows, sources } = store;
     this.later = null;
     if (patient && this.waiting) {
-      this.later = () => this.plan(rows, wish, done);
+      this.later = () => this.plan(store, wish, done);
       return;
     }
-    this.skeleton.grow(rows);
+    this.skeleton.grow(rows, sources);
     this.sequence++;
     this.waiting = null;
     if (rows.length <= NOW) return done(layoutNow(this.skeleton, wish));
@@ -144,7 +145,7 @@ export class Planner {
    */
   level(store: Store, inside: boolean): Level {
     if (store.rows.length > LARGE) return "all"; // without trying
-    this.skeleton.grow(store.rows);
+    this.skeleton.grow(store.rows, store.sources);
     let best: [Level, number] = ["none", Infinity];
     for (const mode of inside ? INSIDE : LEVELS) {
       const { column, flat } = layoutNow(

@@ -389,10 +389,12 @@ export function heldText(store: Store, graph: Graph, node: Node): string {
   let { start } = group; // its first operation; what that reads may be before it
   while (start > 0 && graph.nodeOf(start - 1) === node) start--;
   const near = Array.from({ length: Math.min(SEARCHED, last + 1 - start) }, (_, k) => k);
-  const find = (rowAt: (k: number) => number): string | null =>
-    near.reduce<string | null>((found, k) => found ?? held(rowAt(k)), null);
-  const ends = [find((k) => start + k), find((k) => last - k)];
-  return [...new Set(ends)].flatMap((name) => (name ? [fitted(name)] : [])).join(" … ");
+  const names = [
+    ...near.map((k) => held(start + k)),
+    ...near.map((k) => held(last - k)).reverse(),
+  ].filter((name) => name !== null);
+  const ends = new Set([...names.slice(0, 1), ...names.slice(-1)]);
+  return [...ends].map(fitted).join(" … ");
 }
 
 /** Its value: of a folded group the first operations in it. */

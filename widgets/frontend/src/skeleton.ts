@@ -18,6 +18,7 @@ export const enum Is {
   LITERAL = 64, // a number of the program, which may be there at several places
   // the result of a function with a gradient of its own: it is right of what the function computed
   LAST = 128,
+  NESTED = 256, // its line is inside of two loops of the program
 }
 
 /** The rows from `first` on, as they travel to the worker. */
@@ -45,6 +46,7 @@ export class Skeleton {
   private bits: number[] = [];
   private signs = new Map<string, number>();
   private places = new Map<string, number>();
+  private nested: boolean[] = []; // by place
   private scopeOf = new Map<string, number>([["", 0]]);
 
   get count(): number {
@@ -55,8 +57,8 @@ export class Skeleton {
     return (this.bits[row] & what) !== 0;
   }
 
-  /** Takes the rows that are not there yet. */
-  grow(rows: Row[]): void {
+  /** Takes the rows that are not there yet, whose lines are in these texts. */
+  grow(rows: Row[], texts: Record<string, string> = {}): void {
     for (let i = this.count; i < rows.length; i++) {
       const row = rows[i];
       const leaf = isLeaf(row);
@@ -67,6 +69,7 @@ export class Skeleton {
       const path = row.by === null || leaf ? row.scope : [`${WRITTEN}${row.by}`, ...row.scope];
       const scope = path.length ? number(this.scopeOf, path.join("\0")) : 0;
       this.scopes[scope] ??= path;
+      const place = number(this.places, `${row.line}|${row.site}|${row.file}|${row.op}`);
       const source = row.kind === "source";
       const bits = [
         leaf,
@@ -77,8 +80,8 @@ export class Skeleton {
         row.op === "identity" || row.op === "logical_not",
         row.literal,
         row.op === "custom_gradient" && row.scope.at(-1) === row.label,
+        (this.nested[place] ??= isNested(texts, row)),
       ];
-      const place = number(this.places, `${row.line}|${row.site}|${row.file}|${row.op}`);
       this.push(row.inputs, [
         bits.reduce((sum, bit, k) => sum + (Number(bit) << k), 0),
         sign,
@@ -149,4 +152,17 @@ function number(known: Map<string, number>, text: string): number {
   let found = known.get(text);
   if (found === undefined) known.set(text, (found = known.size));
   return found;
+}
+
+/** Is the line of a row inside of two loops? */
+function isNested(texts: Record<string, string>, { file, line }: Row): boolean {
+  let [depth, loops] = [Infinity, 0];
+  // outwards: the line itself, and those before it that are further left
+  for (const one of (texts[file ?? ""] ?? "").split("\n", line ?? 0).reverse()) {
+    const at = one.search(/\S/);
+    if (at < 0 || at >= depth) continue;
+    depth = at;
+    if (/^\s*(for|while)\b/.test(one)) loops++;
+  }
+  return loops > 1;
 }
