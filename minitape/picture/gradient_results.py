@@ -38,7 +38,6 @@ MAX_REPEATED_ROWS = 5000  # A longer sweep is not repeated here, because the vie
 SOURCE_CAUSES = (
     "not_watched",
     "not_trainable",
-    "integer_dtype",
     "not_accessed_watched",
 )  # These causes blame the source.
 MAX_EXPLAINED = 16  # `explain` is called for at most this many sources of a call.

@@ -94,6 +94,19 @@ def test_a_row_that_hands_its_input_on_has_no_equation(show):
     assert "=" not in words(page) and "value 5.242485" in words(page)
 
 
+def test_the_row_that_is_an_integer_is_linked_and_not_its_float_variable():
+    x, s = tf.Variable(2.7, name="x"), tf.Variable(1.5, name="s")
+    with tf.GradientTape() as tape:
+        whole = tf.cast(x * 2.0, tf.int32)
+        y = tf.cast(whole, tf.float32) * s
+    tape.gradient(y, [x, s])
+    snapshot = tf.snapshot(tape)
+    alarm = next(alarm for alarm in snapshot["alarms"] if alarm["kind"] == "none")
+    row = snapshot["rows"][alarm["row"]]
+    assert (row["op"], row["dtype"]) == ("cast", "int32")
+    assert alarm["title"].endswith(f"row {row['row']}, line {row['line']}")
+
+
 @pytest.mark.browser
 def test_a_tangent_that_is_exact_is_written_as_one(show):
     x = tf.Variable(3.0, name="x")
