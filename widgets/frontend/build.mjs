@@ -114,7 +114,7 @@ const viewNames = renaming({
   ...{ moveCut: "jw", onPaper: "jx", turnOff: "jy", parseText: "jz", parseAtom: "qa" },
   ...{ client: "qd", toolbar: "qe", cards: "qf", drawing: "qg", updates: "qh", recording: "qi" },
   ...{ places: "qj", history: "ql" },
-  ...{ skipBlank: "qb", watchSize: "qc", scale: "qm" },
+  ...{ skipBlank: "qb", watchSize: "qc", scale: "qm", position: "qn" },
 });
 
 // `import source from "worker:./worker.ts"` gives the bundled text of that module, to start a
@@ -177,9 +177,8 @@ async function packed({ banner, ...more }) {
   const { code } = await minify(await bundled(more), {
     module: more.format === "esm",
     ecma: 2022,
-    // Only classes are called with `new`, nothing replaces what is built into the language, and
-    // functions that stand side by side need fewer words.
-    compress: { passes: 3, unsafe: true, unsafe_arrows: true, hoist_funs: true },
+    // Only classes are called with `new`, and functions that stand side by side need fewer words.
+    compress: { passes: 3, unsafe_arrows: true, hoist_funs: true },
     mangle: true,
     toplevel: true,
     format: { comments: false },
