@@ -249,6 +249,8 @@ class Figure:
         selected_rows: list[OptionalRow] = [*visible_rows]
         # The turns of a scan read different elements, such as [0] and [1].
         labels = [re.sub(r"\[\d+\]", "[ ]", row["label"]) if row["kind"] == "operation" else "" for row in visible_rows]
+        if len(labels) - labels.count("") <= 2 * end_nodes:  # Only among leaves is there anything to omit.
+            labels = [row["label"] for row in visible_rows]
         is_long = len(visible_rows) > 4 * end_nodes
         if is_long:
             min_turns = MIN_TURNS_IN_HIGH_FIGURE
@@ -258,8 +260,10 @@ class Figure:
         if gap or is_long:
             first, end, self.omitted_turns = gap or choose_gap(labels, end_nodes, min_turns)
             omitted = visible_rows[first:end]
-            # The results name the sources, so these are not omitted.
-            kept_rows = [row for row in omitted if row["row"] in self.source_rows][:end_nodes]
+            # The results name the sources, so a few of them are not omitted.
+            kept_rows = [row for row in omitted if row["row"] in self.source_rows]
+            if len(kept_rows) > end_nodes:
+                kept_rows = []
             self.omitted_rows = [row for row in omitted if row not in kept_rows]
             self.omitted_count = omitted[-1]["row"] - visible_rows[first - 1]["row"] - len(kept_rows)
             self.gap_index = first + len(kept_rows)
@@ -294,6 +298,7 @@ class Figure:
     def describe_omitted_rows(self) -> tuple[int, str]:
         """Return how many rows are omitted, and what a loop repeats in them, such as "84 × (×, tanh)", or ""."""
         labels = [row["label"] for row in self.omitted_rows if row["kind"] == "operation"]
+        labels = labels or [row["label"] for row in self.omitted_rows]
         count, turns = self.omitted_count, self.omitted_turns
         if not turns or len(self.snapshot["rows"]) < self.snapshot["total"]:  # Nobody has seen all turns.
             return count, ""

@@ -317,10 +317,10 @@ def test_a_lesson_of_the_courses_own_is_run_from_a_copy(tmp_path):
 @pytest.mark.parametrize(("code", "answer", "said"), [
     ("zh", {"第一步之后": 2.5, "第二步之后": 3.25}, "练习 03.1：正确。"),
     ("zh", {"after one step": 2.5, "after two steps": 3.25}, "练习 03.1：正确。"),
-    ("zh", {"第一步之后": 7.0, "第二步之后": 1.0}, "从 1 到 7，走的是整个斜率 6"),
+    ("zh", {"第一步之后": 7.0, "第二步之后": 1.0}, "7 是 1 - (-6)，走的是"),
     ("zh", [2.5, 3.25], "练习 03.1：正确。"),  # A plain list is accepted as well.
     ("zh", 2.5, "一个字典，键是 '第一步之后'、'第二步之后'"),
-    ("en", {"after one step": 7.0, "after two steps": 1.0}, "is the whole slope, 6"),
+    ("en", {"after one step": 7.0, "after two steps": 1.0}, "7 is 1 - (-6), a step by the whole slope"),
 ])  # fmt: skip
 def test_the_keys_of_an_answer_are_in_the_language_of_the_lesson(code, answer, said, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)

@@ -42,9 +42,10 @@ function setApart(view: View, isApart: boolean): void {
 /** Lets a compared view go to where its leader is, and say so if it has no such step. */
 function follow(view: View, leader: View): void {
   const { store, timeline } = leader;
-  view.go(findPlace(leader, view));
+  const partner = findPartner(leader, view);
+  view.go(findPlace(leader, view, partner));
   const isLeaf = !store.rows[timeline.current]?.inputs.length;
-  setApart(view, !isLeaf && findPartner(leader, view) !== view.timeline.current);
+  setApart(view, !isLeaf && partner !== view.timeline.current);
 }
 
 /** The row of another view that belongs to the one at which a compared view is. */
@@ -57,7 +58,7 @@ function findPartner({ store, timeline }: View, other: View): number | undefined
 }
 
 /** Where a compared view is when another one is where it is: at the row that belongs to its own. */
-function findPlace(view: View, other: View): number {
+function findPlace(view: View, other: View, paired: number | undefined): number {
   const { position, forward, length, current } = view.timeline;
   const own = other.timeline;
   const leaves = view.store.rows.findIndex(({ inputs }) => inputs.length > 0);
@@ -65,7 +66,7 @@ function findPlace(view: View, other: View): number {
   if (position === forward) return own.forward;
   if (position <= leaves) return Math.min(position, own.forward);
   // A row that only one tape has belongs to none, and the other view stays where it is.
-  const partner = findPartner(view, other) ?? alignRows(view.store.rows, other.store.rows)[current];
+  const partner = paired ?? alignRows(view.store.rows, other.store.rows)[current];
   if (position < forward) return Math.min(partner + 1, own.forward);
   return own.backTo(partner) ?? Math.min(own.forward + position - forward, own.length);
 }
