@@ -1,6 +1,6 @@
 """Import a bridge's framework, or raise an error that names the package to install."""
 
-import importlib
+from importlib import import_module
 from typing import Any
 
 
@@ -25,7 +25,7 @@ def import_framework(module_name: str, framework_name: str, minimum_version: tup
     ImportError: minitape.bridges.numpy needs NumPy 99.0 or newer, but 2... is installed.
     """
     try:
-        module = importlib.import_module(module_name)
+        module = import_module(module_name)
     except ImportError as error:
         raise ImportError(
             f"minitape.bridges.{module_name} needs {framework_name}: pip install 'minitape[{module_name}]'."

@@ -5,8 +5,8 @@ a picture shows.
 """
 
 import ctypes
-import weakref
 from typing import Any
+from weakref import ref
 
 from ..picture.shown_values import ArraySummary, to_value_fields
 from ..picture.snapshot_types import OptionalValue, ValueFields
@@ -71,7 +71,7 @@ class IdentityMap:
 
     def __setitem__(self, owner: Any, value: Any) -> None:
         """Store the value for an object, with a weak reference to the object."""
-        self._entries[id(owner)] = weakref.ref(owner), value
+        self._entries[id(owner)] = ref(owner), value
 
     def __len__(self) -> int:
         """Return the number of entries, including those of deleted objects."""

@@ -10,10 +10,10 @@ stores the adjoint that arrived at each row, and the share that each operation s
 from __future__ import annotations
 
 import sys
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from itertools import count
 from typing import TYPE_CHECKING, Any, Unpack, cast
+from warnings import warn
 
 from ..common.garbage_collection import pause_garbage_collection
 from ..common.translation import format_error
@@ -238,7 +238,7 @@ class Recording(PictureSource):
         """
         if self.internal_error is None:
             self.internal_error = error
-            warnings.warn(f"The recording ended early: {format_error(error)}", RuntimeWarning, stacklevel=2)
+            warn(f"The recording ended early: {format_error(error)}", RuntimeWarning, stacklevel=2)
 
     def close(self) -> None:
         """Mark the recording as complete, so that pictures may read it, and call the listeners."""

@@ -1,8 +1,8 @@
 """Implement `minitape explain --cause`, which finds a cause by its name or by an error message and prints its page."""
 
-import difflib
 import json
 import re
+from difflib import get_close_matches
 from pathlib import Path
 
 import click
@@ -93,7 +93,7 @@ def describe_unknown_cause(text: str) -> str:
     Returns:
         The message, which also says how to list all causes.
     """
-    close_names = difflib.get_close_matches(text.lower(), CAUSES.keys() - {"connected"})
+    close_names = get_close_matches(text.lower(), CAUSES.keys() - {"connected"})
     if close_names:
         message = "{name} is not the name of a cause. Did you mean {close}? To list all causes, use --cause all."
         return say(message, name=text, close=", ".join(close_names))

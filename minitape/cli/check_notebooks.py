@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
 
-import click
+from click import ClickException
 
 from ..common.atomic_write import write_file
 from ..engine.types import Action, OptionalPath, OptionalText, TextList, TextsByName
@@ -248,7 +248,7 @@ def check_notebook(
     start_time = perf_counter()
     try:
         notebook = read_notebook(path)
-    except click.ClickException as error:
+    except ClickException as error:
         result.failure_reason = error.message
         return result
     result.cell_sources = [cell.source for cell in notebook.cells]

@@ -1,12 +1,12 @@
 """Implement `minitape explain`, which runs an unchanged training program and reports problems with its gradients."""
 
-import importlib
-import importlib.util
 import json
 import os
 import sys
 import traceback
+from importlib import import_module
 from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
 from os import environ
 from pathlib import Path
 from typing import Any
@@ -37,9 +37,9 @@ def find_runnable_module_spec(module_name: str) -> ModuleSpec:
         click.UsageError: If the module does not exist.
     """
     try:
-        spec = importlib.util.find_spec(module_name)
+        spec = find_spec(module_name)
         if spec and spec.submodule_search_locations is not None:
-            spec = importlib.util.find_spec(f"{module_name}.__main__")
+            spec = find_spec(f"{module_name}.__main__")
     except (ImportError, ValueError):
         spec = None
     if not (spec and spec.has_location):
@@ -129,7 +129,7 @@ def _import_installed_bridges(frameworks: TextList) -> TextList:
     errors = []
     for framework in frameworks:
         try:
-            importlib.import_module(f"minitape.bridges.{framework}")
+            import_module(f"minitape.bridges.{framework}")
             installed.append(framework)
         except ImportError as error:  # The message includes the command that installs the framework.
             errors.append(error)

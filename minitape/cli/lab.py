@@ -6,7 +6,6 @@ import logging
 import os
 import queue
 import secrets
-import shutil
 import socket
 import sys
 import threading
@@ -14,6 +13,7 @@ import webbrowser
 from contextlib import suppress
 from os import environ
 from pathlib import Path
+from shutil import rmtree
 from tempfile import mkdtemp
 from typing import NoReturn
 from urllib.parse import quote
@@ -178,7 +178,7 @@ def _replace_unwritable_folders() -> None:
     if os.access(home, os.W_OK):
         return
     temporary_folder = mkdtemp(prefix="minitape-lab-")
-    atexit.register(shutil.rmtree, temporary_folder, ignore_errors=True)
+    atexit.register(rmtree, temporary_folder, ignore_errors=True)
     for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR"):
         environ.setdefault(name, os.path.join(temporary_folder, name.lower()))
     message = (

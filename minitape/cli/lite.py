@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import click
+from click import ClickException
 
 from ..common.atomic_write import write_file
 from ..common.read_data import MAX_NOTEBOOK_SIZE, read_json, read_text
@@ -124,7 +124,7 @@ def _build_jupyterlite(target_folder: Path, scratch_folder: Path, lessons_folder
     # JupyterLite writes its cache to the working folder.
     process = subprocess.run(command, cwd=scratch_folder, capture_output=True, text=True)
     if process.returncode:
-        raise click.ClickException(f"JupyterLite cannot be built:\n{process.stdout}{process.stderr}")
+        raise ClickException(f"JupyterLite cannot be built:\n{process.stdout}{process.stderr}")
 
 
 def _set_up_kernel_python(site_folder: Path, packages: TextList, loader_url: str, serves_python: bool) -> None:

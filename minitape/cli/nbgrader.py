@@ -5,8 +5,8 @@ right. Only the teacher's version contains the folded solutions.
 """
 
 import ast
-import copy
 from collections.abc import Iterator
+from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -176,7 +176,7 @@ def _iter_answer_and_grade_cells(
             source=exercise_cell.source[:40],
             missing=say(problem),
         )
-    answer_cell = copy.deepcopy(exercise_cell)
+    answer_cell = deepcopy(exercise_cell)
     given_code = exercise_cell.source
     solved_code = solution
     if answer_code:

@@ -1,13 +1,13 @@
 """Implement `minitape site`, which writes lessons as web pages whose pictures work without a kernel or a network."""
 
 import re
-import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from html import escape
 from pathlib import Path
 from posixpath import dirname, join, normpath
+from shutil import copytree
 from tempfile import TemporaryDirectory
 
 from click import ClickException
@@ -290,7 +290,7 @@ def build_html_pages(
             path.parent.mkdir(parents=True, exist_ok=True)
             write_file(path, text)
         if (extra_folder / page_folder).exists():  # Sphinx looks for a lesson's pictures next to its text.
-            shutil.copytree(extra_folder / page_folder, source_folder / page_folder, dirs_exist_ok=True)
+            copytree(extra_folder / page_folder, source_folder / page_folder, dirs_exist_ok=True)
         on_sources_written(edition, source_folder)
         code = detect_language(edition.lessons_folder)
         options = ["-c", str(SETTINGS_FOLDER), "-d", str(scratch_folder / f"doctrees{number}"), *SPHINX_OPTIONS]

@@ -1,13 +1,13 @@
 """Print progress bars and the findings of `minitape check` on the terminal."""
 
-import difflib
 import os
 import re
 from collections.abc import Iterator, Sequence
+from difflib import unified_diff
 from hashlib import sha256
 from pathlib import Path
 
-import click
+from click import echo
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
@@ -82,7 +82,7 @@ def warm_up_kernels(is_shared: bool = False) -> None:
         raise create_failed_action_error(
             "the kernels are not ready: {error}. Long tapes still work, but they take longer.", error=problem
         )
-    click.echo(say("the kernels are ready ({seconds:.1f} s)", seconds=time.perf_counter() - start_time))
+    echo(say("the kernels are ready ({seconds:.1f} s)", seconds=time.perf_counter() - start_time))
 
 
 def print_check_results(results: Sequence[CheckResult], is_quiet: bool = False) -> None:
@@ -180,7 +180,7 @@ def _iter_difference_lines(finding: CheckFinding) -> Iterator[str]:
         return
     saved_lines = _split_into_short_lines(finding.saved)
     new_lines = _split_into_short_lines(finding.new)
-    yield from difflib.unified_diff(saved_lines, new_lines, *get_difference_labels(finding), lineterm="", n=2)
+    yield from unified_diff(saved_lines, new_lines, *get_difference_labels(finding), lineterm="", n=2)
 
 
 def _split_into_short_lines(output_text: OptionalText) -> TextList:

@@ -1,7 +1,7 @@
 """Load a module's names on first use. A table lists where each name is defined."""
 
-import importlib
 from collections.abc import Callable, Mapping
+from importlib import import_module
 
 
 def parse_name_table(names_by_module: Mapping[str, str]) -> dict[str, tuple[str, str]]:
@@ -40,7 +40,7 @@ def load_minitape_object(relative_module: str, name: str) -> object:
     """
     is_absolute = relative_module.startswith("minitape_widgets")
     module_path = relative_module if is_absolute else f"minitape.{relative_module}".removesuffix(".")
-    loaded_module = importlib.import_module(module_path)
+    loaded_module = import_module(module_path)
     return getattr(loaded_module, name) if name else loaded_module
 
 

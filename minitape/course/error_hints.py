@@ -1,8 +1,8 @@
 """Explain errors in a learner's function that say more than a wrong result would, such as an unknown name."""
 
-import difflib
 import linecache
 import re
+from difflib import get_close_matches
 from types import TracebackType
 
 from ..common.translation import join_sentences, say
@@ -280,9 +280,7 @@ def import_minitape() -> Answer:
 
 
 def _find_nearest_name(name: str, names: NameList) -> str:
-    return next(
-        iter(difflib.get_close_matches(name, [candidate for candidate in names if candidate != name], 1, 0.7)), ""
-    )
+    return next(iter(get_close_matches(name, [candidate for candidate in names if candidate != name], 1, 0.7)), "")
 
 
 def _collect_known_names(traceback: TracebackType | None, function: Program) -> NameList:

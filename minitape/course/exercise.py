@@ -1,12 +1,12 @@
 """Define an exercise by its expected answer and its likely mistakes."""
 
-import importlib
 import pkgutil
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -190,7 +190,7 @@ def collect_built_in_exercises(lesson: str) -> dict[str, Exercise]:
     """
     if lesson not in list_built_in_lessons():
         return {}
-    exercises = importlib.import_module(f"minitape.course.lesson_{lesson}").EXERCISES
+    exercises = import_module(f"minitape.course.lesson_{lesson}").EXERCISES
     return {exercise.name: exercise for exercise in exercises}
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import linecache
 import re
 import sys
-import warnings
 from dataclasses import dataclass
+from warnings import catch_warnings, simplefilter
 
 from ..common.translation import say, truncate_text
 from ..engine.types import JsonObject, TextPair
@@ -114,8 +114,8 @@ def build_solution_function(program: str, learner_function: Program, exercise_na
     file_name = say("<solution of {name}>", name=exercise_name) if exercise_name else "<solution>"
     if exercise_name:
         linecache.cache[file_name] = len(program), None, program.splitlines(keepends=True), file_name
-    with warnings.catch_warnings():  # Python warns about a variant such as `return 0.1[0]`.
-        warnings.simplefilter("ignore", SyntaxWarning)
+    with catch_warnings():  # Python warns about a variant such as `return 0.1[0]`.
+        simplefilter("ignore", SyntaxWarning)
         code = compile(program, file_name, "exec")
     exec(code, names)
     functions = [value for name, value in names.items() if callable(value) and names_before.get(name) is not value]

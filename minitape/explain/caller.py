@@ -1,8 +1,8 @@
 """Find the user's frame that a question comes from, because answers use that frame's variable names."""
 
 import sys
-import warnings
 from types import FrameType
+from warnings import warn, warn_explicit
 
 from ..engine.record.interrupt_safe import TemporaryAttributes
 from ..engine.record.user_frames import find_user_frame
@@ -61,9 +61,9 @@ def warn_at_user_line(text: str) -> None:
     """
     frame = find_user_frame(sys._getframe(1))
     if frame is None:
-        warnings.warn(text, RuntimeWarning, stacklevel=3)
+        warn(text, RuntimeWarning, stacklevel=3)
     else:
-        warnings.warn_explicit(text, RuntimeWarning, frame.f_code.co_filename, frame.f_lineno)
+        warn_explicit(text, RuntimeWarning, frame.f_code.co_filename, frame.f_lineno)
 
 
 def format_place(filename: OptionalText, line: int) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from html import escape
 from typing import Any
+from warnings import warn
 
 from ..common.translation import join_sentences
 from ..engine.backward.tape import GradientTape
@@ -270,6 +270,4 @@ def turn_patch_errors_into_warnings() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        warnings.warn(
-            f"explain() could not write a patch. This is an error in minitape itself: {error!r}", stacklevel=2
-        )
+        warn(f"explain() could not write a patch. This is an error in minitape itself: {error!r}", stacklevel=2)

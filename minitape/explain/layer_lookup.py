@@ -5,9 +5,9 @@ visits the objects of all libraries and can crash the process if TensorFlow is l
 """
 
 import sys
-import types
 from collections.abc import Iterator
 from gc import get_objects
+from types import FunctionType
 
 from ..engine.record.user_frames import is_minitape_or_library_file
 from ..engine.tensor.variable import ResourceVariable
@@ -80,7 +80,7 @@ def _iter_values_in_nested_containers(value: Object, depth: int = 0) -> Iterator
 
 def _is_callable_user_or_keras_class(cls: type) -> bool:
     """Return whether a class is callable and defined by the user or Keras, so that its instances count as owners."""
-    is_callable = any(isinstance(vars(base).get("__call__"), types.FunctionType) for base in cls.__mro__)
+    is_callable = any(isinstance(vars(base).get("__call__"), FunctionType) for base in cls.__mro__)
     module = cls.__module__ if isinstance(cls.__module__, str) else ""
     file = getattr(sys.modules.get(module), "__file__", None)
     return (

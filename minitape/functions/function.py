@@ -7,12 +7,12 @@ path through Python's branches.
 from __future__ import annotations
 
 import inspect
-import weakref
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial, update_wrapper
 from threading import RLock
 from typing import Any, Generic, NamedTuple, cast, overload
+from weakref import WeakKeyDictionary, ref
 
 from ..engine.record.interrupt_safe import TemporaryAttributes
 from ..engine.record.thread_state import state
@@ -149,7 +149,7 @@ class Function(Generic[Params, Returned]):
         self,
         python_function: Callable[Params, Returned],
         input_signature: Sequence | None = None,
-        owner: weakref.ref[Object] | None = None,
+        owner: ref[Object] | None = None,
     ):
         """Wrap a Python function.
 
@@ -170,7 +170,7 @@ class Function(Generic[Params, Returned]):
         self._kinds_by_key: dict[Any, CallKind] = {}
         # If all arguments of a call are eager tensors, dtypes and shapes alone determine its kind.
         self._kinds_by_types: dict[tuple, CallKind] = {}
-        self._bound_functions: Any = weakref.WeakKeyDictionary()
+        self._bound_functions: Any = WeakKeyDictionary()
         # While one thread traces the function, other threads wait and then find its concrete function.
         self._lock = RLock()
         self._trace_count = 0
@@ -184,7 +184,7 @@ class Function(Generic[Params, Returned]):
         if instance is None:
             return self
         if instance not in self._bound_functions:
-            owner = weakref.ref(instance)
+            owner = ref(instance)
             self._bound_functions[instance] = Function(self.python_function, self.input_signature, owner)
         function: Function[..., Returned] = self._bound_functions[instance]
         return function

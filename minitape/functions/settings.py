@@ -1,8 +1,8 @@
 """Switch tracing off, suspend it for a block, and check whether a function is being traced."""
 
-import logging
 from collections.abc import Iterator
 from contextlib import nullcontext
+from logging import Logger, getLogger
 
 from ..engine.record.interrupt_safe import ThreadContext, make_interrupt_safe_context_manager
 from .first_run import find_current_first_run
@@ -71,7 +71,7 @@ def run_functions_eagerly(run_eagerly: bool) -> None:
     EAGER_FUNCTIONS[0] = bool(run_eagerly)
 
 
-def get_logger() -> logging.Logger:
+def get_logger() -> Logger:
     """Return the logger that receives minitape's warnings.
 
     The logger has the name of TensorFlow's logger, so that programs can configure both in the same way.
@@ -85,4 +85,4 @@ def get_logger() -> logging.Logger:
     >>> tf.get_logger().name
     'tensorflow'
     """
-    return logging.getLogger("tensorflow")
+    return getLogger("tensorflow")

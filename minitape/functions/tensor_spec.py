@@ -1,8 +1,8 @@
 """Describe tensors with ``tf.TensorSpec``, and build the keys that ``tf.function`` uses to distinguish calls."""
 
-import weakref
 from dataclasses import dataclass
 from typing import Any
+from weakref import ref
 
 from ..engine.tensor.tensor import Tensor
 from ..engine.types import Object, Value
@@ -52,7 +52,7 @@ class IdentityKey:
         """Create the key for an object."""
         self._id = id(value)
         try:
-            self._ref: Any = weakref.ref(value)
+            self._ref: Any = ref(value)
         except TypeError:
             self._ref = lambda: value
 

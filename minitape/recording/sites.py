@@ -7,10 +7,10 @@ import dis
 import inspect
 import linecache
 import sys
-import warnings
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from types import CodeType
+from warnings import catch_warnings, simplefilter
 
 from ..engine.record.interrupt_safe import make_interrupt_safe_context_manager
 from ..engine.record.record import Record
@@ -119,8 +119,8 @@ def read_source_lines(filename: str) -> NameList:
 @make_interrupt_safe_context_manager
 def suppress_syntax_warnings() -> Iterator[None]:
     r"""Suppress Python's warnings about the user's code, such as the one for ``"\d"``. They have already been shown."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with catch_warnings():
+        simplefilter("ignore")
         yield
 
 

@@ -6,9 +6,9 @@ adjoints, sums and means of all elements, and scalar operations. On long arrays,
 it has vectorized code, such as sin and exp.
 """
 
-import logging
 import re
 from collections.abc import Sequence
+from logging import getLogger
 from math import prod
 from typing import Any, Protocol
 
@@ -405,5 +405,5 @@ def compile_fused_function(text: str, float_type: NumPyType, shapes: Sequence[Si
     try:
         return compile_function(f"{format_module_header(name)}\n{text}", f"fused_{name}", "fused", trial_arguments)
     except Exception as error:  # Numba may raise any error. In that case, NumPy continues to compute the calls.
-        logging.getLogger(__name__).debug("not fused: %s", error)
+        getLogger(__name__).debug("not fused: %s", error)
         return None

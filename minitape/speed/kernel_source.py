@@ -5,9 +5,9 @@ A kernel is a loop that propagates adjoints backward over scalar rows. The table
 """
 
 import ast
-import copy
 from ast import AST
 from collections.abc import Iterator, Sequence
+from copy import deepcopy
 from functools import cache
 from typing import Any
 
@@ -135,7 +135,7 @@ class _KernelTransformer(ast.NodeTransformer):
                 f"{name} is called in a formula and has no line in _MATH or _OTHER of minitape/speed/kernel_source.py"
             )
         parameters, body = _parse_kernel_functions()[name]
-        return Substitution(dict(zip(parameters, args, strict=True))).visit(copy.deepcopy(body))
+        return Substitution(dict(zip(parameters, args, strict=True))).visit(deepcopy(body))
 
 
 def to_kernel_formula(text: str) -> str:

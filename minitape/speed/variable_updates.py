@@ -3,9 +3,9 @@
 This is the fast form of :func:`minitape.tf.keras.update_variables`.
 """
 
-import weakref
 from collections.abc import Sequence
 from sys import _getframe
+from weakref import ref
 
 import numpy as np
 
@@ -54,7 +54,7 @@ def build_fast_form(plain: Function) -> Function:
             shape = old_state._value.shape
             end = start + old_state._value.size
             origin = build_origin(
-                "assign_sub", (gradient_tensor, old_state), weakref.ref(variable), place, ASSIGNMENT_GENERATIONS
+                "assign_sub", (gradient_tensor, old_state), ref(variable), place, ASSIGNMENT_GENERATIONS
             )
             variable._store_state(wrap_array(new_values[start:end].reshape(shape)), origin)
             for slot, buffer in zip(variable_slots, new_slots, strict=True):

@@ -6,9 +6,9 @@ entry becomes a module on its first import. Editors read a stub with the same pa
 
 from __future__ import annotations
 
-import importlib
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
@@ -171,7 +171,7 @@ def install_namespace_names(module_globals: dict[str, Object], namespace: str) -
             module_globals[name] = value = _wrap(name, load_minitape_object(*homes[name]))
             return value
         if not namespace and name in TOOLS:
-            return importlib.import_module(f"minitape.{name}")
+            return import_module(f"minitape.{name}")
         prefix = f"{namespace}." if namespace else ""
         message = describe_missing_name(prefix + name, is_misspelled=bool(list_closest_name_if_any(name, homes)))
         raise build_attribute_error(message, name, sys.modules[module_globals["__name__"]], homes, f"tf.{prefix}")

@@ -11,12 +11,12 @@ The classes and their arguments follow TensorFlow (https://www.tensorflow.org/ap
 from __future__ import annotations
 
 import threading
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from inspect import getattr_static, signature
 from typing import TYPE_CHECKING
+from warnings import warn
 
 import numpy as np
 from numpy import ndarray
@@ -740,7 +740,7 @@ class Optimizer:
             )
         if unreached:
             names = [getattr(v, "path", v.name) for v in unreached]
-            warnings.warn(
+            warn(
                 f"Gradients do not exist for variables {names} when minimizing the loss.\n"
                 f"{hooks.describe_why_gradients_are_none(unreached)}",
                 stacklevel=2,

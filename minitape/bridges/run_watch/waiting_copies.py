@@ -5,12 +5,12 @@ weights, data and random numbers of that moment. Copies exist only on Linux, bec
 systems.
 """
 
-import json
 import os
 import signal
 import sys
 from contextlib import suppress
 from dataclasses import dataclass
+from json import dumps, loads
 from threading import active_count
 from typing import Any, BinaryIO, NoReturn
 
@@ -50,7 +50,7 @@ class CopyRequest:
             answer: The answer.
         """
         with suppress(BaseException), self._answer_file as file:
-            file.write(json.dumps(answer).encode())
+            file.write(dumps(answer).encode())
         os._exit(0)
 
 
@@ -77,12 +77,12 @@ class WaitingCopy:
             request_fields: The request. "seconds" limits the copy's running time.
         """
         try:
-            self._requests.write(json.dumps(request_fields).encode() + b"\n")
+            self._requests.write(dumps(request_fields).encode() + b"\n")
             self._requests.flush()
             answer = self._answers.readline()
         except OSError:
             answer = b""
-        fields: Message = json.loads(answer or "null") or {}
+        fields: Message = loads(answer or "null") or {}
         self.stopped_by = fields.get("stopped_by", "")
         return fields | {"from_pass": self.pass_number} if fields and not self.stopped_by else None
 
@@ -136,7 +136,7 @@ def _fork_copy_for_each_request(request_reader: int, answer_writer: int) -> Copy
     """Wait for requests. For each request, fork a copy of this process, and return in that copy."""
     with os.fdopen(request_reader, "rb") as requests, os.fdopen(answer_writer, "wb") as answers:
         for line in requests:
-            fields = json.loads(line)
+            fields = loads(line)
             reader, writer = os.pipe()
             process_id = os.fork()
             if process_id == 0:

@@ -5,9 +5,9 @@ A recording keeps tensors for later display, and the facts about rows, tapes and
 
 from __future__ import annotations
 
-import weakref
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
+from weakref import ref
 
 import numpy as np
 import tensorflow as tf
@@ -47,7 +47,7 @@ class TensorFlowValue(KeptValue):
     def reduce_to_summary(self) -> None:
         """Release the tensor, keeping only a weak reference to it and its ``tf.TensorSpec``."""
         if self.content is not None:  # Ctrl-C may have interrupted an earlier release halfway.
-            self._released_tensor = weakref.ref(self.content), tf.TensorSpec(self.content.shape, self.content.dtype)
+            self._released_tensor = ref(self.content), tf.TensorSpec(self.content.shape, self.content.dtype)
         super().reduce_to_summary()
 
     def to_array(self) -> np.ndarray | None:
@@ -106,7 +106,7 @@ class TapeReference:
     def __init__(self, tape: Any):
         """Refer to a tape without keeping it alive."""
         self.kept_tensors = kept_tensors = list[Any]()
-        self.tape_ref = weakref.ref(tape, lambda _: kept_tensors.clear())
+        self.tape_ref = ref(tape, lambda _: kept_tensors.clear())
         self._watch_accessed_variables = tape._watch_accessed_variables
 
 

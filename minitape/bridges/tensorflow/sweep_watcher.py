@@ -1,9 +1,9 @@
 """Request additional adjoints from the sweeps of TensorFlow's tapes, and keep the shares that operations send."""
 
-import weakref
 from collections.abc import Sequence
 from functools import partial, wraps
 from typing import Any
+from weakref import ref
 
 import tensorflow as tf
 from tensorflow.python import pywrap_tfe
@@ -177,7 +177,7 @@ class SweepWatcher:
         sweep.tape = next(matching_tapes, None)
         sweep.site, sweep.call_stack = log.running_line.find_site(), log.running_line.find_call_stack()
         sweep.source_results = [
-            (weakref.ref(tensor), gradient is not None) for tensor, gradient in zip(sources, gradients, strict=False)
+            (ref(tensor), gradient is not None) for tensor, gradient in zip(sources, gradients, strict=False)
         ]
         rows_by_source = [log.tensor_rows.list_rows_of_tensor_or_variable(tensor) for tensor in sources]
         ancestors = set(ancestor_rows)

@@ -6,10 +6,10 @@ During a backward pass, hooks read the adjoints that pass through the nodes. The
 from __future__ import annotations
 
 import re
-import weakref
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any
+from weakref import ref
 
 import torch
 from torch import Tensor
@@ -62,7 +62,7 @@ class TorchGraph:
 
         Attach the hook only once per leaf, even if the leaf has several rows for its different states.
         """
-        leaf_ref = weakref.ref(tensor)
+        leaf_ref = ref(tensor)
 
         def record_leaf_adjoint(adjoint: Tensor) -> None:
             leaf = leaf_ref()

@@ -1,7 +1,6 @@
 """Record the requested backward passes in a copy of the process, and send the findings back."""
 
-import contextlib
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from math import inf, isfinite
 from typing import NoReturn
 
@@ -101,7 +100,7 @@ class CopyWindow:
         raised = None
         norms: dict[str, float] = {}
         if self._recording is not None:
-            with contextlib.suppress(Exception):
+            with suppress(Exception):
                 if self.kind == "anomaly":
                     problems = self._list_nonfinite_problems(self._recording)
                 elif self.kind == "steps":

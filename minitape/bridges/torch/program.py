@@ -6,11 +6,11 @@ begins or while it is running.
 """
 
 import random
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from time import monotonic
 from typing import Any, NoReturn
+from warnings import filterwarnings
 
 import numpy as np
 import torch
@@ -186,7 +186,7 @@ class WatchedProgram:
     def _open_watch(self) -> Iterator[None]:
         self.watch.start_watching()
         # minitape's own hooks cause this warning.
-        warnings.filterwarnings("ignore", r"Using `torch.compile\(module\)` when there are global hooks")
+        filterwarnings("ignore", r"Using `torch.compile\(module\)` when there are global hooks")
         try:
             yield
         finally:

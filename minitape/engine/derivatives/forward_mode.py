@@ -7,10 +7,10 @@ sweeps.
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Iterator
 from contextlib import ExitStack
 from operator import attrgetter
+from weakref import ref
 
 from ..backward.gradient import compute_gradients
 from ..backward.reachability import mark_reachable_rows
@@ -50,7 +50,7 @@ class ForwardTape(GradientTape):
             owner: The accumulator that the tape belongs to. The tape does not keep it alive.
         """
         super().__init__(persistent=True, watch_accessed_variables=False)
-        self.owner = weakref.ref(owner)
+        self.owner = ref(owner)
 
 
 class ForwardAccumulator:

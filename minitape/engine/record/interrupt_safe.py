@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial, wraps
+from weakref import ref
 
 from ..types import ExitProperty, Function, Object, Params, Returned
 from .thread_state import state
@@ -31,7 +31,7 @@ class InterruptSafeExit(property):
         def build_exit_method(block: Object) -> Function:
             exit_method = partial(leave, block)  # Python cannot be interrupted while it calls a partial.
             if not is_entered(block):
-                block._exit_ref = weakref.ref(exit_method, partial(leave_when_dropped, block))
+                block._exit_ref = ref(exit_method, partial(leave_when_dropped, block))
             return exit_method
 
         def leave_when_dropped(block: Object, exit_ref: object) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import weakref
 from functools import lru_cache
 from types import CodeType
 from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import ref
 
 import numpy as np
 
@@ -74,8 +74,8 @@ class Leaf(NamedTuple):
         origin: Where the tensor came from (:mod:`minitape.engine.record.provenance`).
     """
 
-    tensor_ref: weakref.ref[Tensor] | None = None
-    variable_ref: weakref.ref[ResourceVariable] | None = None
+    tensor_ref: ref[Tensor] | None = None
+    variable_ref: ref[ResourceVariable] | None = None
     version: int = 0
     number: float | None = None
     origin: Origin = None

@@ -12,10 +12,10 @@ lambda g, x: g * cos(x)
 """
 
 import ast
-import copy
 import linecache
 import weakref
 from collections.abc import Sequence
+from copy import deepcopy
 from itertools import count
 from types import CodeType
 
@@ -136,7 +136,7 @@ class Substitution(ast.NodeTransformer):
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
         """Return a copy of the replacement of a name, or of the name itself if it has no replacement."""
-        return copy.deepcopy(self.replacements.get(node.id, node))
+        return deepcopy(self.replacements.get(node.id, node))
 
 
 OPERATORS: dict[type[ast.operator], str] = {

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import weakref
 from functools import partial
 from typing import TYPE_CHECKING
+from weakref import ref
 
 from ..record.thread_state import get_current_first_run
 from ..table.primitives import TABLE
@@ -49,4 +49,4 @@ def attach_assign_to_slice(variable_slice: Tensor, assign: Function) -> None:
         assign: The function that :func:`build_slice_assign` built for the same slice.
     """
     key = id(variable_slice)
-    VARIABLE_SLICES[key] = weakref.ref(variable_slice, lambda _: VARIABLE_SLICES.pop(key, None)), assign
+    VARIABLE_SLICES[key] = ref(variable_slice, lambda _: VARIABLE_SLICES.pop(key, None)), assign

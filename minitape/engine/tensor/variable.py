@@ -5,11 +5,11 @@ Each assignment creates a new state with its own row. Earlier states do not chan
 
 from __future__ import annotations
 
-import itertools
 import operator
 import weakref
 from collections.abc import Iterator
 from functools import partial
+from itertools import count
 from sys import _getframe
 from typing import TYPE_CHECKING, NoReturn
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from ..types import Array, DTypeLike, Function, Index, NumPyType, ShapeLike, Value, VariableOrNone, VariableSlice
     from ..values.dtypes import DType
 
-_creation_numbers = itertools.count()
+_creation_numbers = count()
 _IDENTITY = TABLE["identity"]
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
+from logging import getLogger
 
 import numpy as np
 
@@ -28,7 +28,7 @@ def warn_if_imaginary_discarded(from_dtype: DType, to_dtype: DType) -> None:
         to_dtype: The dtype after the cast.
     """
     if from_dtype.is_complex and to_dtype.is_floating:
-        logging.getLogger("tensorflow").warning(
+        getLogger("tensorflow").warning(
             "You are casting an input of type %s to an incompatible dtype %s.  This will discard the imaginary part "
             "and may not be what you intended.", from_dtype.name, to_dtype.name,
         )  # fmt: skip
