@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from ..engine.types import OptionalText, Structure, TextsByName
     from .snapshot_types import RowFields, Snapshot
 
-MAX_FIGURE_ROWS = 10_000  # Only the first and last rows of a longer recording are read.
+MAX_FIGURE_ROWS = 2000  # Only the first and last rows of a longer recording are read.
 
 
 def draw(

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 MAX_CALLS = 16  # Only this many of the last calls of a tape are shown.
 MAX_SOURCES = 64  # Only this many sources and targets of a call are listed.
-MAX_REPEATED_ROWS = 5000  # A longer sweep is not repeated here, because the view computes its steps on demand.
+MAX_REPEATED_ROWS = 2000  # A longer sweep is not repeated here, because the view computes its steps on demand.
 SOURCE_CAUSES = (
     "not_watched",
     "not_trainable",

@@ -1,5 +1,6 @@
 """How much work an answer is, in calls of Python functions, which do not depend on the machine."""
 
+import gc
 import sys
 from collections import Counter
 from pathlib import Path
@@ -50,11 +51,13 @@ def count_calls_of_explain(operations, is_cut):
     tape.explain(y, x)  # The program's text is read once.
     tape, y, x = record_chain(operations, is_cut)
     count = CallCount()
+    gc.disable()  # What it collects may belong to another test, and its callbacks would be counted.
     sys.setprofile(count)
     try:
         answer = tape.explain(y, x)
     finally:
         sys.setprofile(None)
+        gc.enable()
     assert answer.cause == ("stop_gradient" if is_cut else "connected")
     return count
 

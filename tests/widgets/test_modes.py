@@ -358,9 +358,10 @@ def test_a_cut_and_slopes_say_which_other_sources_can_be_chosen(show):
     note = page.locator(".mt-cutnote >> visible=true")
     assert "change per small nudge of x" in note.inner_text() and "click w to nudge it instead" in note.inner_text()
     page.locator(".mt-node .mt-title", has_text="w").click()
-    assert "click x to nudge it instead" in note.inner_text()
+    note.filter(has_text="click x to nudge it instead").wait_for()
     type_keys(page, "k", "s")
-    assert "click x to nudge it instead" in note.inner_text()
+    note.filter(has_text="click x to nudge it instead").wait_for()
+    assert "click w" not in note.inner_text()
 
 
 def test_on_a_phone_the_sum_of_a_cut_is_above_the_player(show, page):
