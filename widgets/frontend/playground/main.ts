@@ -174,8 +174,8 @@ function showInstantly(snapshot: Snapshot): void {
   why.replaceChildren();
   output.textContent = "";
   if (instant?.el.isConnected) {
-    const { position, forward } = instant.timeline;
-    const back = Math.max(0, position - forward);
+    const { where, forward } = instant.timeline;
+    const back = Math.max(0, where - forward);
     if (instant.store.renew(snapshot)) return;
     const { store, timeline: now } = instant;
     instant.glide([], [], () => {
@@ -332,7 +332,7 @@ async function show(knobs: string, wire: Uint8Array): Promise<void> {
   await shared.ready;
   const { rows, sweep } = shared.store;
   shared.place = {
-    position: sweep ? rows.length + 1 : rows.length,
+    where: sweep ? rows.length + 1 : rows.length,
     following: false,
     selected: -1,
     focused: false,

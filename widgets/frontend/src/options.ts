@@ -16,9 +16,9 @@ export interface ViewOptions {
   out?(): void; // of a view of such rows: back to where the call is
 }
 
-/** Where a reader is in a view. */
+/** Where a reader is in a view. The playground gives one, so the bundle keeps these names. */
 export interface Place {
-  position: number;
+  where: number;
   following: boolean;
   selected: number;
   focused: boolean;

@@ -87,6 +87,11 @@ export class Timeline {
       : this.forward;
   }
 
+  /** The position, by a name that the bundle keeps: the playground reads it. */
+  get where(): number {
+    return this.position;
+  }
+
   /** The position after the last step of the sweep. */
   get swept(): number {
     return this.forward + (this.store.sweep?.steps.length ?? 0);

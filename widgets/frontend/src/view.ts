@@ -129,7 +129,7 @@ export class View {
   /** Where the reader is; `goBack` leads another view of the same tape there. */
   place(): Place {
     return {
-      position: this.timeline.position,
+      where: this.timeline.position,
       following: this.growth.following,
       selected: this.marks.selected,
       focused: this.el.contains(focusBeside(this.el)),
@@ -137,7 +137,7 @@ export class View {
   }
 
   goBack(to: Place): void {
-    if (!to.following) this.go(to.position);
+    if (!to.following) this.go(to.where);
     if (to.selected < this.store.rows.length) this.marks.selected = to.selected;
     if (to.focused) requestAnimationFrame(() => focusQuietly(this.el));
   }
