@@ -41,8 +41,8 @@ export class CodePane {
       wrap: "off",
       "aria-label": "Program",
     });
-    const sheet = h("div", { class: "sheet" }, this.letters, this.field);
-    this.el = h("div", { class: "code", part: "code" }, sheet);
+    const sheet = h("div.sheet", {}, this.letters, this.field);
+    this.el = h("div.code", { part: "code" }, sheet);
     on(this.field, "input", () => {
       this.remember();
       this.take(this.field.value);

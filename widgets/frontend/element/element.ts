@@ -34,8 +34,8 @@ export class MiniTape extends HTMLElement {
   private view: View | null = null;
   private code: CodePane;
   private sliders: ParameterSliders;
-  private error = h("p", { class: "error", part: "error", role: "status" });
-  private picture = h("div", { class: "picture", part: "picture", "data-embed": "" });
+  private error = h("p.error", { part: "error", role: "status" });
+  private picture = h("div.picture", { part: "picture", "data-embed": "" });
   private frame: HTMLElement;
   private run: ProgramRun | null = null;
   private shown = ""; // the program whose picture is seen
@@ -51,7 +51,7 @@ export class MiniTape extends HTMLElement {
       left: () => this.view?.el.focus({ preventScroll: true }),
     });
     this.sliders = new ParameterSliders((name, value) => this.set(name, value));
-    this.frame = h("div", { class: "frame", part: "frame" }, this.code.el, this.error);
+    this.frame = h("div.frame", { part: "frame" }, this.code.el, this.error);
     this.frame.append(this.sliders.el, this.picture);
     this.attachShadow({ mode: "open" }).append(this.frame);
   }

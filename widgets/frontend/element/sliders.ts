@@ -9,7 +9,7 @@ interface Slider {
 }
 
 export class ParameterSliders {
-  readonly el = h("div", { class: "sliders", part: "sliders" });
+  readonly el = h("div.sliders", { part: "sliders" });
   private sliders = new Map<string, Slider>();
 
   constructor(private moved: (name: string, value: number) => void) {}

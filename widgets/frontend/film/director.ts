@@ -51,7 +51,7 @@ export class Director {
   private scene: Scene;
   private cut: Cut;
   private present: Present;
-  private travellers = s("g", { class: "mt-labels" });
+  private travellers = s("g.mt-labels", {});
   private graph: Graph;
   private corners: Point[]; // where the camera is at the end of each beat
   private recorded: number[]; // the numbers of the rows, before any drag
@@ -83,7 +83,7 @@ export class Director {
       (text) => (this.refused = text),
     );
     this.scene.over.append(this.cut.el, this.travellers);
-    const words = h("div", { class: "mt-present" });
+    const words = h("div.mt-present", {});
     this.present = new Present(words, this.store, this.timeline, () => undefined);
     this.unit = Math.sqrt(size.width * size.height) / 1440;
     const { width, height } = size;
@@ -106,8 +106,8 @@ export class Director {
     }))
       this.scene.svg.setAttribute(name, String(value));
     this.svg = s(
-      "svg",
-      { class: "mt-film", viewBox: `0 0 ${width} ${height}`, role: "img" },
+      "svg.mt-film",
+      { viewBox: `0 0 ${width} ${height}`, role: "img" },
       this.head,
       this.scene.svg,
       this.words,

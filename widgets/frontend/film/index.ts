@@ -32,7 +32,7 @@ export class Film {
   private note = h("span", { role: "status" });
 
   constructor(private data: FilmData) {
-    const home = h("div", { class: "mt-view mt-filmed" });
+    const home = h("div.mt-view.mt-filmed", {});
     home.classList.toggle("mt-dark", data.dark ?? isDark());
     document.body.append(home); // styles and widths of texts are known in the page only
     this.director = new Director(home, data.snapshot, data.shots, data);
@@ -49,7 +49,7 @@ export class Film {
     const save = (kind: "webm" | "mp4" | "gif"): HTMLButtonElement =>
       button("", t("save as {0}", kind), () => void this.download(kind), kind);
     const kinds = (["webm", "mp4", "gif"] as const).map(save);
-    home.append(h("div", { class: "mt-film-bar" }, this.play, this.bar, ...kinds, this.note));
+    home.append(h("div.mt-film-bar", {}, this.play, this.bar, ...kinds, this.note));
     this.el = home;
     this.fault = this.director.findFault();
     this.note.textContent = this.fault;

@@ -34,9 +34,9 @@ export class ModelMap {
   private step: number;
   private share: Share = "size";
   private boxes: Box[] = [];
-  private field = h("div", { class: "mt-map-field", role: "tree", "aria-label": t("modules") });
-  private panel = h("div", { class: "mt-map-panel", role: "region" });
-  private crumbs = h("nav", { class: "mt-map-crumbs", "aria-label": t("path") });
+  private field = h("div.mt-map-field", { role: "tree", "aria-label": t("modules") });
+  private panel = h("div.mt-map-panel", { role: "region" });
+  private crumbs = h("nav.mt-map-crumbs", { "aria-label": t("path") });
   private stepText = h("span", {});
   private stepSlider: HTMLInputElement | null = null;
 
@@ -46,11 +46,11 @@ export class ModelMap {
     this.top = this.chosen = this.tree;
     this.step = data.steps - 1;
     this.el = h(
-      "div",
-      { class: "mt-view mt-map" },
-      h("div", { class: "mt-map-bar" }, this.crumbs, this.heightChoice(), this.slider()),
+      "div.mt-view.mt-map",
+      {},
+      h("div.mt-map-bar", {}, this.crumbs, this.heightChoice(), this.slider()),
       this.legend(),
-      h("div", { class: "mt-map-body" }, this.field, this.panel),
+      h("div.mt-map-body", {}, this.field, this.panel),
     );
     this.el.classList.toggle("mt-dark", isDark());
     on(this.field, "keydown", (event) => this.onKey(event));
@@ -85,7 +85,7 @@ export class ModelMap {
       this.draw();
     });
     this.stepSlider = input;
-    return h("label", { class: "mt-map-steps" }, this.stepText, input);
+    return h("label.mt-map-steps", {}, this.stepText, input);
   }
 
   private legend(): HTMLElement {
@@ -97,7 +97,7 @@ export class ModelMap {
         step.style.background = colourOf(digit * 10 ** power, [low, high]);
         return step;
       });
-      swatches.push(h("span", { class: "mt-map-swatch mt-map-power" }, powerText(power), ...steps));
+      swatches.push(h("span.mt-map-swatch.mt-map-power", {}, powerText(power), ...steps));
     }
     const norms = this.data.parameters.flatMap((parameter) => parameter.norms);
     const others: [Norm, string][] = [
@@ -110,8 +110,8 @@ export class ModelMap {
       if (norms.includes(norm))
         swatches.push(h("span", { class: `mt-map-swatch ${classOf(norm)}` }, text));
     if (this.data.explanations.length)
-      swatches.push(h("span", { class: "mt-map-swatch mt-map-marked" }, t("has a problem")));
-    return h("div", { class: "mt-map-legend" }, t("norm of the gradient:"), ...swatches);
+      swatches.push(h("span.mt-map-swatch.mt-map-marked", {}, t("has a problem")));
+    return h("div.mt-map-legend", {}, t("norm of the gradient:"), ...swatches);
   }
 
   /** Shows a module and what is in it across the whole field. */
@@ -199,8 +199,7 @@ export class ModelMap {
       t("norm of the gradient: {0}", normText(norm)),
       causes.length ? t("has a problem") : "",
     ];
-    const el = h("div", {
-      class: "mt-map-box",
+    const el = h("div.mt-map-box", {
       role: "treeitem",
       tabindex: modules.includes(this.chosen) ? 0 : -1,
       "aria-level": first.path.length + 1,
@@ -218,7 +217,7 @@ export class ModelMap {
     if (height >= LABEL_HEIGHT)
       el.append(h("span", {}, text, name ? h("small", {}, ` ${name}`) : null));
     if (height >= 2 * LABEL_HEIGHT && powerOf(norm) !== null)
-      el.append(h("small", { class: "mt-map-norm" }, normText(norm)));
+      el.append(h("small.mt-map-norm", {}, normText(norm)));
     return el;
   }
 }

@@ -52,7 +52,7 @@ function cells(tag: "td" | "th", texts: (string | Node)[]): HTMLElement[] {
 
 function table(head: string[], lines: HTMLElement[]): HTMLElement {
   const first = h("thead", {}, h("tr", {}, ...cells("th", head)));
-  return h("div", { class: "mt-map-table" }, h("table", {}, first, h("tbody", {}, ...lines)));
+  return h("div.mt-map-table", {}, h("table", {}, first, h("tbody", {}, ...lines)));
 }
 
 /** The norm in each step as a line, on a logarithmic scale. */
@@ -190,11 +190,7 @@ export function describeModule(module: Module, data: MapData, step: number): HTM
     ),
     curve(module, data, step),
     causes.length
-      ? h(
-          "ul",
-          { class: "mt-map-problems" },
-          ...causes.map((cause) => problem(cause, module, data, step)),
-        )
+      ? h("ul.mt-map-problems", {}, ...causes.map((cause) => problem(cause, module, data, step)))
       : null,
     table(
       [t("parameter"), t("shape"), t("norm"), t("update / weight")],

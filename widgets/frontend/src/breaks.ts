@@ -29,7 +29,7 @@ export function drawLink(graph: Graph, link: Link): SVGElement {
   return s(
     "g",
     { class: link.value ? "mt-assigned" : "" },
-    s("path", { class: "mt-assign", d }),
+    s("path.mt-assign", { d }),
     link.value ? drawCross(...cross) : null,
     s("title", {}, words),
   );
@@ -52,9 +52,9 @@ function drawTear(graph: Graph, torn: PathBreak, d: string, points: Point[]): SV
   } = besidePoint(graph, points, [torn.text, place]);
   const said = texts.map(({ text, ...at }) => s("text", { ...at, "text-anchor": anchor }, text));
   return s(
-    "g",
-    { class: "mt-torn", "data-torn": `${torn.from}>${torn.to}` },
-    d && s("path", { class: "mt-assign", d }),
+    "g.mt-torn",
+    { "data-torn": `${torn.from}>${torn.to}` },
+    d && s("path.mt-assign", { d }),
     s("circle", { cx: x, cy: y, r: 11 }),
     s("path", { d: `M${x - 8} ${y - 8}${SCISSORS}` }),
     ...said,
@@ -84,5 +84,5 @@ export function drawBreaks({ graph, store }: Drawing, node: Node, edges: Edge[])
 
 /** Marks a place that no gradient passes. */
 export function drawCross(x: number, y: number): SVGPathElement {
-  return s("path", { class: "mt-cross", d: `M${x - 4.5} ${y - 4.5}l9 9m0 -9l-9 9` });
+  return s("path.mt-cross", { d: `M${x - 4.5} ${y - 4.5}l9 9m0 -9l-9 9` });
 }

@@ -24,12 +24,11 @@ export function mapOf(value: Value, row: Row): Value | null {
 
 export function label({ id, x, y, w, h, lines, map, leader }: Label): SVGGElement {
   const el = s(
-    "g",
-    { class: "mt-product", "data-edge": id },
+    "g.mt-product",
+    { "data-edge": id },
     s("rect", { x: x - w / 2, y: y - h / 2, width: w, height: h, rx: 4 }),
   );
-  if (leader)
-    el.prepend(s("path", { class: "mt-leader", d: `M${x} ${y}L${leader[0]} ${leader[1]}` }));
+  if (leader) el.prepend(s("path.mt-leader", { d: `M${x} ${y}L${leader[0]} ${leader[1]}` }));
   lines.forEach((line, k) => {
     let end = x + w / 2 - INSET;
     for (const text of [...line].reverse()) {

@@ -90,7 +90,7 @@ export function madeBy(store: Store, step: SweepStep): Made[] {
 
 export class Cell {
   on = false;
-  readonly el = h("div", { class: "mt-cells", hidden: true });
+  readonly el = h("div.mt-cells", { hidden: true });
   private chosen: [number, number, number] | null = null; // which product, and which cell of it
   private drawn: SweepStep | null = null;
 
@@ -147,8 +147,8 @@ export class Cell {
             : "Step back to a product (@) of two arrays with two axes each.",
         ) + t(" Products of arrays with more axes, such as a batch, are not shown here.");
     this.el.replaceChildren(
-      h("div", { class: "mt-cellsum", role: "status" }, h("b", {}, t("Why this cell? ")), words),
-      h("div", { class: "mt-products" }, ...made.map((one, k) => this.product(one, k))),
+      h("div.mt-cellsum", { role: "status" }, h("b", {}, t("Why this cell? ")), words),
+      h("div.mt-products", {}, ...made.map((one, k) => this.product(one, k))),
     );
   }
 
@@ -165,8 +165,8 @@ export class Cell {
     const across = [lines, left.lines, right.lines].reduce((all, [line]) => all + line.length, 0);
     const own = { name, shape: to.shape, lines, steps };
     return h(
-      "div",
-      { class: "mt-cellwise", style: `--mt-high: ${high}; --mt-across: ${across}` },
+      "div.mt-cellwise",
+      { style: `--mt-high: ${high}; --mt-across: ${across}` },
       grid(own, (r, c) => r === i && c === j, pick),
       "=",
       grid(left, (r) => r === i),
@@ -183,9 +183,8 @@ function terms({ name, left, right, lines, steps }: Made, i: number, j: number):
   const most = Math.max(...pairs.map(([a, b]) => Math.abs(a * b)), 1e-30);
   const layers = pairs.map(([a, b], k) =>
     h(
-      "span",
+      "span.mt-layer",
       {
-        class: "mt-layer",
         title: `[${k * every}]: ${number(a)} × ${number(b)}`,
         style: `background: ${diverging((a * b) / most)}`,
       },
@@ -197,15 +196,15 @@ function terms({ name, left, right, lines, steps }: Made, i: number, j: number):
     "div",
     {},
     h(
-      "p",
-      { class: "mt-num" },
+      "p.mt-num",
+      {},
       `${name}[${i * steps[0]}, ${j * steps[1]}] = `,
       ...(every > 1 ? [h("b", {}, number(result))] : inTerms(pairs, result)),
     ),
     pairs.length > 1 &&
       h(
-        "p",
-        { class: "mt-layers" },
+        "p.mt-layers",
+        {},
         every > 1 ? t("what 1 term in {0} adds: ", every) : t("what each term adds: "),
         ...layers,
       ),
@@ -275,7 +274,7 @@ function grid(
   return h(
     "figure",
     {},
-    h("span", { class: "mt-cellgrid", style }, ...cells),
+    h("span.mt-cellgrid", { style }, ...cells),
     h("figcaption", {}, `${name} ${shapeText({ shape })}${sent.join("")}`),
   );
 }

@@ -32,9 +32,9 @@ const inBrackets = (number: number): string =>
 
 export class Cut {
   on = false;
-  readonly el = s("g", { class: "mt-thecut" });
+  readonly el = s("g.mt-thecut", {});
   /** what goes over the edges that it crosses, each with the number of its mark, and the sum */
-  readonly note = h("div", { class: "mt-cutnote", role: "status", hidden: true });
+  readonly note = h("div.mt-cutnote", { role: "status", hidden: true });
   /** where the line is */
   place: Box | null = null;
   private at = -1; // the cut is behind this column
@@ -87,19 +87,15 @@ export class Cut {
     this.note.hidden = false;
     this.note.replaceChildren(
       h(
-        "span",
-        { class: "mt-cutkey" },
-        h("span", { class: "mt-tangent" }, t("change per small nudge of {0}", name(source))),
+        "span.mt-cutkey",
+        {},
+        h("span.mt-tangent", {}, t("change per small nudge of {0}", name(source))),
         " × ",
-        h("span", { class: "mt-incoming" }, t("what comes back from {0}", name(target))),
+        h("span.mt-incoming", {}, t("what comes back from {0}", name(target))),
       ),
       ...placed.flatMap((card, k) => [" ", describeCard(card, k)]),
       " ",
-      h(
-        "b",
-        { class: "mt-cutsum" },
-        `Σ = ${decimal(Math.fround(sum))} = ∂${name(target)}/∂${name(source)}`,
-      ),
+      h("b.mt-cutsum", {}, `Σ = ${decimal(Math.fround(sum))} = ∂${name(target)}/∂${name(source)}`),
       " ",
       nameOthers(this.store, source),
     );
@@ -191,8 +187,8 @@ export class Cut {
         ? Math.min(apart[k], apart[k - 1] ?? Infinity)
         : (pitch - NODE_W) / 2 - Math.abs(across - middle) - RADIUS - 3;
       return s(
-        "g",
-        { class: "mt-crossmark" },
+        "g.mt-crossmark",
+        {},
         s("path", { d: `M${at[0]} ${at[1]}L${x} ${y}` }),
         s("circle", { cx: x, cy: y, r: RADIUS }),
         s("text", { x, y: y + 4, "text-anchor": "middle" }, String(k + 1)),
@@ -211,11 +207,7 @@ export class Cut {
       w: right - left,
       h: Math.max(0, bottom - top - 2 * room),
     };
-    this.el.append(
-      s("path", { class: "mt-cutline", d }),
-      ...marks,
-      s("path", { class: "mt-cuthit", d }),
-    );
+    this.el.append(s("path.mt-cutline", { d }), ...marks, s("path.mt-cuthit", { d }));
     return placed.map(({ card }) => card);
   }
 
@@ -297,15 +289,15 @@ function writeFactors(
 /** The two factors of what goes over an edge, and their product, behind the number of its mark. */
 function describeCard({ factors, product }: Card, k: number): HTMLElement {
   return h(
-    "span",
-    { class: "mt-crossing", "data-product": product },
+    "span.mt-crossing",
+    { "data-product": product },
     h("i", {}, String(k + 1)),
     " ",
     ...(factors
       ? [
-          h("span", { class: "mt-tangent" }, decimal(factors[0])),
+          h("span.mt-tangent", {}, decimal(factors[0])),
           " × ",
-          h("span", { class: "mt-incoming" }, inBrackets(factors[1])),
+          h("span.mt-incoming", {}, inBrackets(factors[1])),
           " = ",
         ]
       : []),

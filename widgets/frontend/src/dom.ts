@@ -12,7 +12,8 @@ type Attrs = Record<
 const SVG = "http://www.w3.org/2000/svg";
 const SPOKEN = /^(title|aria-label|placeholder)$/; // attributes that people read
 
-function fill(el: Element, attrs: Attrs, children: Child[]): void {
+function fill(el: Element, classes: string[], attrs: Attrs, children: Child[]): void {
+  if (classes.length) el.setAttribute("class", classes.join(" "));
   for (const [key, value] of Object.entries(attrs)) {
     if (value === null || value === undefined || value === false) continue;
     if (typeof value === "function")
@@ -29,15 +30,26 @@ function fill(el: Element, attrs: Attrs, children: Child[]): void {
   for (const child of children) if (child) el.append(child);
 }
 
-/** An HTML element; attributes named on… with a function are listeners. */
-export function h<K extends keyof HTMLElementTagNameMap>(
-  tag: K,
+/** A tag, and classes as a style sheet writes them: "div.mt-note.mt-new". */
+type WithClasses<Tag extends string> = Tag | `${Tag}.${string}`;
+type TagOf<T extends string> = T extends `${infer Tag}.${string}` ? Tag : T;
+type Html = HTMLElementTagNameMap;
+type Svg = SVGElementTagNameMap;
+
+/**
+ * An HTML element of a tag and classes; attributes named on… with a function are listeners.
+ *
+ * A class that depends on something is given as the attribute, which then has all classes.
+ */
+export function h<T extends WithClasses<keyof Html>>(
+  tagAndClasses: T,
   attrs: Attrs = {},
   ...children: Child[]
-): HTMLElementTagNameMap[K] {
-  const el = document.createElement(tag);
+): Html[TagOf<T> & keyof Html] {
+  const [tag, ...classes] = tagAndClasses.split(".");
+  const el = document.createElement(tag) as Html[TagOf<T> & keyof Html];
   if (tag === "button") el.setAttribute("type", "button"); // in a form it does not send it
-  fill(el, attrs, children);
+  fill(el, classes, attrs, children);
   return el;
 }
 
@@ -46,16 +58,17 @@ export const smallButton = (
   text: string,
   onclick: () => void,
   attrs: Attrs = {},
-): HTMLButtonElement => h("button", { class: "mt-button mt-small", onclick, ...attrs }, text);
+): HTMLButtonElement => h("button.mt-button.mt-small", { onclick, ...attrs }, text);
 
-/** An SVG element. */
-export function s<K extends keyof SVGElementTagNameMap>(
-  tag: K,
+/** An SVG element of a tag and classes. */
+export function s<T extends WithClasses<keyof Svg>>(
+  tagAndClasses: T,
   attrs: Attrs = {},
   ...children: Child[]
-): SVGElementTagNameMap[K] {
-  const el = document.createElementNS(SVG, tag) as SVGElementTagNameMap[K];
-  fill(el, attrs, children);
+): Svg[TagOf<T> & keyof Svg] {
+  const [tag, ...classes] = tagAndClasses.split(".");
+  const el = document.createElementNS(SVG, tag) as Svg[TagOf<T> & keyof Svg];
+  fill(el, classes, attrs, children);
   return el;
 }
 

@@ -32,13 +32,12 @@ export function drawEdges(drawing: Drawing, node: Node): DrawnEdges {
   for (const edge of edges) {
     if (edge.far) continue;
     const from = graph.nodes[edge.from];
-    const line = s("path", {
-      class: "mt-edge",
+    const line = s("path.mt-edge", {
       d: edgePath(graph, edge),
       "data-from": edge.from,
       "data-edge": edgeId(edge),
     });
-    const hit = s("path", { class: "mt-hit", d: edgePath(graph, edge, true) });
+    const hit = s("path.mt-hit", { d: edgePath(graph, edge, true) });
     on(hit, "pointerenter", (event) => events.tell(describeEdge(drawing, node, edge), event));
     on(hit, "pointerleave", () => events.tell("", null));
     el.append(line, hit);
@@ -69,14 +68,12 @@ function drawChip(
   chip: ReturnType<typeof farChips>[number],
 ): SVGGElement {
   const from = graph.nodes[chip.edge.from];
-  const el = s("g", {
-    class: "mt-chip",
+  const el = s("g.mt-chip", {
     "data-from": chip.edge.from,
     "data-edge": edgeId(chip.edge),
   });
   el.append(
-    s("path", {
-      class: "mt-edge",
+    s("path.mt-edge", {
       d: entersRight(graph, node)
         ? `M${chip.x} ${chip.y}h-12m5 -3.5l-5 3.5l5 3.5`
         : `M${chip.x + chip.w} ${chip.y}h12m-5 -3.5l5 3.5l-5 3.5`,

@@ -149,8 +149,8 @@ function writeShare(
   if (!part.number)
     drawn.el.append(
       (part.number = s(
-        "g",
-        { class: "mt-share", "data-edge": id },
+        "g.mt-share",
+        { "data-edge": id },
         s("rect", { height: SHARE_H }),
         s("text", { "text-anchor": "middle" }),
       )),

@@ -81,7 +81,7 @@ class Studio {
   private camera = new Camera(() => undefined);
   private scene: Scene;
   // light, whatever the page is
-  private home = h("div", { class: "mt-view mt-studio", "aria-hidden": "true" });
+  private home = h("div.mt-view.mt-studio", { "aria-hidden": "true" });
 
   constructor(
     private view: Source,

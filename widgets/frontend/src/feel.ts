@@ -160,8 +160,7 @@ export function drawing(curve: Curve): HTMLElement {
   const tangent = (x: number): string =>
     `${px(x).toFixed(1)} ${py(y0 + curve.slope * (x - curve.at)).toFixed(1)}`;
   const slope = t("{0}, at {1} = {2}: slope ", curve.name, curve.what, number(curve.at));
-  const svg = s("svg", {
-    class: "mt-curve",
+  const svg = s("svg.mt-curve", {
     viewBox: `0 0 ${W} ${H}`,
     width: W,
     height: H,
@@ -169,8 +168,8 @@ export function drawing(curve: Curve): HTMLElement {
     "aria-label": slope + number(curve.slope),
   });
   const mark = (x: number, y: number, anchor: string, value: number): SVGElement =>
-    s("text", { class: "mt-tick", x, y, "text-anchor": anchor }, number(value));
-  svg.append(s("path", { class: "mt-axis", d: `M${LEFT} ${MARGIN}V${H - BELOW}H${W - MARGIN}` }));
+    s("text.mt-tick", { x, y, "text-anchor": anchor }, number(value));
+  svg.append(s("path.mt-axis", { d: `M${LEFT} ${MARGIN}V${H - BELOW}H${W - MARGIN}` }));
   svg.append(
     mark(LEFT, H - 5, "start", xs[0]),
     mark(W - MARGIN, H - 5, "end", xs[POINTS]),
@@ -180,17 +179,12 @@ export function drawing(curve: Curve): HTMLElement {
   const inner = s(
     "svg",
     { width: W, height: H - BELOW },
-    s("path", { class: "mt-curve-line", d }),
-    s("path", { class: "mt-curve-tangent", d: `M${tangent(xs[0])}L${tangent(xs[POINTS])}` }),
-    s("circle", { class: "mt-curve-point", cx: px(curve.at), cy: py(y0), r: 4 }),
+    s("path.mt-curve-line", { d }),
+    s("path.mt-curve-tangent", { d: `M${tangent(xs[0])}L${tangent(xs[POINTS])}` }),
+    s("circle.mt-curve-point", { cx: px(curve.at), cy: py(y0), r: 4 }),
   );
   svg.append(inner); // the tangent ends at the axis
-  return h(
-    "figure",
-    { class: "mt-feel" },
-    svg,
-    h("figcaption", {}, slope, h("b", {}, number(curve.slope))),
-  );
+  return h("figure.mt-feel", {}, svg, h("figcaption", {}, slope, h("b", {}, number(curve.slope))));
 }
 
 /** A slider for a leaf, and what a small step would do beside what the gradient says it does. */
@@ -225,7 +219,7 @@ export class Mover {
     on(this.input, "input", () => move(round(Number(this.input.value), reach)));
     on(this.field, "change", () => this.field.value !== "" && move(Number(this.field.value)));
     const reset = smallButton(t("back"), back, { title: "As it was recorded" });
-    this.el = h("label", { class: "mt-mover" }, h("b", {}, name), this.input, this.field, reset);
+    this.el = h("label.mt-mover", {}, h("b", {}, name), this.input, this.field, reset);
   }
 
   show(value: number): void {
@@ -238,7 +232,7 @@ export class Mover {
 /** What a small step does, and what the gradient says it does. */
 export function ghost(curve: Curve): HTMLElement {
   const [step, there] = curve.after;
-  const el = h("p", { class: "mt-ghoststep" });
+  const el = h("p.mt-ghoststep", {});
   setText(
     el,
     t(

@@ -14,13 +14,13 @@ const SHARED =
   "The program uses this number in several places that share one row of the tape, so it cannot be moved in only one of them.";
 
 export class FeelPanel {
-  readonly el = h("div", { class: "mt-feelings", hidden: true });
+  readonly el = h("div.mt-feelings", { hidden: true });
   private what: WhatIf | null = null;
   private mover: Mover | null = null;
   private starts = new Map<number, number>(); // of the leaves that were moved
   private place = h("div");
-  private pictures = h("div", { class: "mt-curves" });
-  private note = h("p", { class: "mt-note" });
+  private pictures = h("div.mt-curves", {});
+  private note = h("p.mt-note", {});
   private drawn = "";
 
   /** `told` hears of each number that the reader gives a leaf. */

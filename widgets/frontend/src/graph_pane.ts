@@ -37,11 +37,10 @@ export class GraphPane {
   readonly folding: Folding;
   readonly fitting: Fitting;
   readonly tip: Tip;
-  readonly hint = h("p", { class: "mt-hint" }, t("The graph grows here while the tape records."));
+  readonly hint = h("p.mt-hint", {}, t("The graph grows here while the tape records."));
   readonly scalebar = h(
-    "div",
+    "div.mt-scalebar",
     {
-      class: "mt-scalebar",
       hidden: true,
       title: "Each small picture has its own scale, up to its largest magnitude",
     },
@@ -51,9 +50,8 @@ export class GraphPane {
   );
   /** the same of a map */
   readonly powers = h(
-    "div",
+    "div.mt-scalebar.mt-powers",
     {
-      class: "mt-scalebar mt-powers",
       title: "A row of the map has the colour of its adjoint's order of magnitude",
     },
     "∂ 1e-8",
@@ -93,7 +91,7 @@ export class GraphPane {
       around.isCut,
       around.isSloping,
     );
-    this.el = h("div", { class: "mt-pane" }, this.scene.svg, this.hint);
+    this.el = h("div.mt-pane", {}, this.scene.svg, this.hint);
     this.tip = new Tip(this.el);
     this.el.append(this.tip.el);
     panAndZoom(this.el, this.camera, () =>

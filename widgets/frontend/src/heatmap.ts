@@ -48,10 +48,10 @@ export function signedMap(
         `${levels.get(level) ?? ""}M${fixed(x + c * dx)} ${fixed(y + r * dy)}h${fixed(dx)}v${fixed(dy)}h${fixed(-dx)}z`,
       );
     }
-  const el = s("g", { class: "mt-map" });
+  const el = s("g.mt-map", {});
   for (const [level, d] of levels)
     el.append(s("path", { d, style: `fill: ${diverging(level / LEVELS)}` }));
-  el.append(s("rect", { class: "mt-map-frame", x, y, width: across, height: high }));
+  el.append(s("rect.mt-map-frame", { x, y, width: across, height: high }));
   return el;
 }
 
@@ -71,8 +71,8 @@ export function heatmap(value: Value | null, plain = false): HTMLElement | null 
   );
   if (plain && low === high) return null; // each the same: a sentence says it
   const caption = h(
-    "div",
-    { class: "mt-figcaption" },
+    "div.mt-figcaption",
+    {},
     numbers.length ? t("{0} to {1}", short(low), short(high)) : t("no finite numbers"),
   );
   const most = Math.max(Math.abs(low), Math.abs(high)) || 1;
@@ -81,9 +81,8 @@ export function heatmap(value: Value | null, plain = false): HTMLElement | null 
       ? line(lines[0], Math.min(0, low), Math.max(0, high))
       : cells(lines, most, value?.cell ?? 1);
   return h(
-    "div",
+    "div.mt-figure",
     {
-      class: "mt-figure",
       role: "img",
       "aria-label": t("picture of the values, {0}", caption.textContent),
     },
@@ -134,7 +133,7 @@ function line(row: number[], low: number, high: number): SVGSVGElement {
   return s(
     "svg",
     { width: w, height, class: "mt-plot" },
-    s("path", { class: "mt-axis", d: `M0 ${y(0).toFixed(1)}H${w}` }),
+    s("path.mt-axis", { d: `M0 ${y(0).toFixed(1)}H${w}` }),
     s("polyline", { points: points.filter((p) => !p.includes("NaN")).join(" ") }),
   );
 }

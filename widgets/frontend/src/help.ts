@@ -27,7 +27,7 @@ const KEYS: [string, string][] = [
 ];
 
 export class Help {
-  readonly el = h("div", { class: "mt-help", role: "note" });
+  readonly el = h("div.mt-help", { role: "note" });
 
   constructor() {
     this.say("");

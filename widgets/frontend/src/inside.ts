@@ -52,8 +52,8 @@ function crumb(outer: View, row: number, found: Inside, out: () => void): HTMLEl
       : "";
   const back = button("", "Back to the tape (Esc)", out, t("← back"));
   return h(
-    "div",
-    { class: "mt-crumb", role: "status" },
+    "div.mt-crumb",
+    { role: "status" },
     back,
     h(
       "span",

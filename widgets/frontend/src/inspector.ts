@@ -36,16 +36,15 @@ const OWN: Record<string, string> = {
 const LONG = 30; // characters of a value that still fits into an equation
 
 export class Inspector {
-  readonly el = h("div", {
-    class: "mt-inspector",
+  readonly el = h("div.mt-inspector", {
     tabindex: 0,
     role: "group",
     "aria-label": "Description of the step and the selection",
   });
-  private step = h("div", { class: "mt-step" });
+  private step = h("div.mt-step", {});
   // one sentence for screen readers
-  private said = h("div", { class: "mt-said-only", role: "status", "aria-live": "polite" });
-  private chosen = h("div", { class: "mt-chosen" });
+  private said = h("div.mt-said-only", { role: "status", "aria-live": "polite" });
+  private chosen = h("div.mt-chosen", {});
 
   constructor(
     private store: Store,
@@ -123,11 +122,11 @@ export class Inspector {
         store.recording || !store.tapes.length
           ? "Nothing recorded yet."
           : "No operation ran on this tape, so there is nothing to draw.";
-      return [h("p", { class: "mt-empty" }, t(why))];
+      return [h("p.mt-empty", {}, t(why))];
     }
-    if (timeline.position === 0) return [h("p", { class: "mt-what" }, t("Before the first row."))];
+    if (timeline.position === 0) return [h("p.mt-what", {}, t("Before the first row."))];
     const row = store.rows[timeline.current];
-    if (timeline.isApart) return [h("p", { class: "mt-what" }, t("no step here"))];
+    if (timeline.isApart) return [h("p.mt-what", {}, t("no step here"))];
     if (timeline.updating) return this.updateLines();
     const lines = timeline.backward ? this.backwardLines(row) : this.forwardLines(row);
     if (timeline.position === timeline.length) lines.push(...this.sweepNote());
@@ -140,7 +139,7 @@ export class Inspector {
   /** What there is to say where the steps end before the sweep does. */
   private sweepNote(): HTMLElement[] {
     const { sweep, rows, tapes, total } = this.store;
-    const say = (text: string): HTMLElement[] => [h("p", { class: "mt-note" }, text)];
+    const say = (text: string): HTMLElement[] => [h("p.mt-note", {}, text)];
     if (rows.length < total && !sweep)
       return say(
         t(
@@ -177,8 +176,8 @@ export class Inspector {
   /** The tape released what a sweep reads: how to get it back. */
   private released(): HTMLElement[] {
     const note = h(
-      "p",
-      { class: "mt-note" },
+      "p.mt-note",
+      {},
       t(
         "The call to gradient released this tape's large arrays, so you can't step through the backward sweep. ",
       ),
@@ -209,8 +208,8 @@ export class Inspector {
   private updateLines(): HTMLElement[] {
     const lines = [
       h(
-        "p",
-        { class: "mt-what" },
+        "p.mt-what",
+        {},
         h("b", {}, t("Update")),
         t(" · variables that were assigned after the gradient"),
       ),
@@ -219,9 +218,9 @@ export class Inspector {
       const row = this.store.rows[at];
       const { before, by, gradient, now, times } = updateParts(row, source);
       const line = h(
-        "div",
-        { class: "mt-eq" },
-        h("span", { class: "mt-to" }, this.link(at), ` (${title(row)})${times}`),
+        "div.mt-eq",
+        {},
+        h("span.mt-to", {}, this.link(at), ` (${title(row)})${times}`),
       );
       if ([before, gradient, now].some((text) => text.includes("\n") || text.length > LONG))
         line.append(
@@ -232,8 +231,8 @@ export class Inspector {
       else
         line.append(
           h(
-            "span",
-            { class: "mt-num" },
+            "span.mt-num",
+            {},
             by
               ? `${before} ${by}${gradient.startsWith("-") ? `(${gradient})` : gradient} = `
               : t("value {0}, gradient {1}, new value ", before, gradient),
@@ -248,8 +247,8 @@ export class Inspector {
   private forwardLines(row: Row): HTMLElement[] {
     const lines: HTMLElement[] = [
       h(
-        "p",
-        { class: "mt-what" },
+        "p.mt-what",
+        {},
         h("b", {}, t("Forward, row {0}", row.row)),
         ` · ${title(row)}`,
         row.kind === "operation" ? this.rowLinks(row.inputs) : null,
@@ -287,17 +286,17 @@ export class Inspector {
     ].map((one) => toNumber((one ?? { value: from.tangent }).value?.data));
     const product = findFormula(rule)?.({ x, y, z, g });
     return h(
-      "div",
-      { class: "mt-eq" },
-      h("span", { class: "mt-to" }, t("from "), this.link(input), ` (${title(from)})`),
+      "div.mt-eq",
+      {},
+      h("span.mt-to", {}, t("from "), this.link(input), ` (${title(from)})`),
       h(
-        "code",
-        { class: "mt-rule" },
+        "code.mt-rule",
+        {},
         localFirst(withRows(row.said[k + 1], row)).replace(/\bg\b/, t("tangent")),
       ),
       h(
-        "span",
-        { class: "mt-num" },
+        "span.mt-num",
+        {},
         t("tangent ") + full(from.tangent),
         product === undefined ? "" : t(" gives "),
         h("b", {}, product === undefined ? "" : decimal(product)),
@@ -310,8 +309,8 @@ export class Inspector {
     if (!step) return [];
     const lines: HTMLElement[] = [
       h(
-        "p",
-        { class: "mt-what mt-back" },
+        "p.mt-what.mt-back",
+        {},
         h("b", {}, t("Backward, row {0}", row.row)),
         ` · ${title(row)}`,
         this.rowLinks(row.inputs),
@@ -371,25 +370,25 @@ export class Inspector {
         ? t(", summed over the broadcast axes")
         : "";
     const line = h(
-      "div",
-      { class: "mt-eq" },
-      h("span", { class: "mt-to" }, t("to "), this.link(edge.input), ` (${title(input)})`),
+      "div.mt-eq",
+      {},
+      h("span.mt-to", {}, t("to "), this.link(edge.input), ` (${title(input)})`),
       rule
         ? h(
-            "code",
-            { class: "mt-rule" },
+            "code.mt-rule",
+            {},
             ...withIncoming(localFirst(withRows(rule, row, row.dtype.startsWith("complex")))),
           )
         : own
-          ? h("span", { class: "mt-own" }, t(own))
+          ? h("span.mt-own", {}, t(own))
           : null,
     );
     const [local, product, sum] = [full(edge.local), full(edge.product), full(edge.sum)];
     if (notFinite(edge.local) && !notFinite(edge.product))
       line.append(
         h(
-          "p",
-          { class: "mt-note mt-break" },
+          "p.mt-note.mt-break",
+          {},
           t(
             "The local derivative is not finite. If the incoming adjoint g is 0, the product is 0 by convention.",
           ),
@@ -398,8 +397,8 @@ export class Inspector {
     if (edge.differs)
       line.append(
         h(
-          "p",
-          { class: "mt-note mt-break" },
+          "p.mt-note.mt-break",
+          {},
           t("The rule gives a different number. A hook or a different rule sent this number."),
         ),
       );
@@ -407,7 +406,7 @@ export class Inspector {
       if (edge.local)
         line.append(
           ...inWords(t("local derivative "), edge.local, row),
-          h("p", { class: "mt-num mt-break" }, t("× incoming g, {0}", inSentence(incoming, row))),
+          h("p.mt-num.mt-break", {}, t("× incoming g, {0}", inSentence(incoming, row))),
         );
       line.append(
         ...inWords(
@@ -423,16 +422,15 @@ export class Inspector {
     const equals = summed ? ` =${summed.slice(1)} ` : " = ";
     line.append(
       h(
-        "span",
-        { class: "mt-num" },
+        "span.mt-num",
+        {},
         ...(local
-          ? [`${local} × `, h("span", { class: "mt-incoming" }, full(incoming)), equals]
+          ? [`${local} × `, h("span.mt-incoming", {}, full(incoming)), equals]
           : [t("contributes ")]),
         h("b", {}, product),
       ),
     );
-    if (again)
-      line.append(h("span", { class: "mt-num mt-sums" }, t("added up: "), h("b", {}, sum)));
+    if (again) line.append(h("span.mt-num.mt-sums", {}, t("added up: "), h("b", {}, sum)));
     return line;
   }
 
@@ -454,9 +452,8 @@ export class Inspector {
 
   private link(row: number): HTMLElement {
     return h(
-      "button",
+      "button.mt-link",
       {
-        class: "mt-link",
         onclick: () => this.actions.go(row),
         "aria-label": t("select row {0}", row),
       },
@@ -480,10 +477,10 @@ export class Inspector {
     if (row.op === "function") acts.unshift(act("look inside", () => this.actions.enter(row.row)));
     const adjoint = this.timeline.adjoint(row.row);
     const lines: HTMLElement[] = [
-      h("p", { class: "mt-what" }, h("b", {}, t("Selected: row {0}", row.row)), ` · ${title(row)}`),
+      h("p.mt-what", {}, h("b", {}, t("Selected: row {0}", row.row)), ` · ${title(row)}`),
       h(
-        "p",
-        { class: "mt-facts" },
+        "p.mt-facts",
+        {},
         [
           row.shape.length
             ? t("{0}, shape {1}", row.dtype, shapeText(row))
@@ -517,11 +514,11 @@ export class Inspector {
         ...(isLong(adjoint)
           ? inWords(t("adjoint "), adjoint, row, true)
           : [
-              h("p", { class: "mt-adjoint-line" }, t("adjoint "), h("b", {}, full(adjoint))),
+              h("p.mt-adjoint-line", {}, t("adjoint "), h("b", {}, full(adjoint))),
               heatmap(adjoint),
             ]),
       );
-    lines.push(...notes(row), h("p", { class: "mt-acts" }, ...acts));
+    lines.push(...notes(row), h("p.mt-acts", {}, ...acts));
     return lines;
   }
 
@@ -531,12 +528,12 @@ export class Inspector {
     const unfold = smallButton(t("unfold"), () => this.actions.unfold(node));
     return [
       h(
-        "p",
-        { class: "mt-what" },
+        "p.mt-what",
+        {},
         h("b", {}, groupTitle(group)),
         t(" · rows {0} to {1}", group.start, group.end - 1),
       ),
-      h("p", { class: "mt-acts" }, unfold),
+      h("p.mt-acts", {}, unfold),
     ];
   }
 }
@@ -545,7 +542,7 @@ export class Inspector {
 function withIncoming(rule: string): (string | HTMLElement)[] {
   return rule
     .split(/\b(g)\b/)
-    .map((part) => (part === "g" ? h("span", { class: "mt-incoming" }, part) : part));
+    .map((part) => (part === "g" ? h("span.mt-incoming", {}, part) : part));
 }
 
 function pre(value: string, strong = false): HTMLElement {
@@ -557,8 +554,8 @@ function pre(value: string, strong = false): HTMLElement {
 }
 
 function equation(text: string, value: Value | null, row: Row): HTMLElement {
-  if (isLong(value)) return h("div", { class: "mt-eq" }, ...inWords(text, value, row, true));
-  return h("p", { class: "mt-num" }, text, h("b", {}, full(value)));
+  if (isLong(value)) return h("div.mt-eq", {}, ...inWords(text, value, row, true));
+  return h("p.mt-num", {}, text, h("b", {}, full(value)));
 }
 
 /** Is there more than a line can say? */
@@ -579,14 +576,14 @@ function inWords(
 ): HTMLElement[] {
   if (!value) return [];
   const words = h(
-    "p",
-    { class: "mt-num mt-break" },
+    "p.mt-num.mt-break",
+    {},
     text,
     h("span", { class: strong ? "mt-strong" : "" }, inSentence(value, row)),
   );
   const picture = heatmap(value, true);
   const digits = value.text?.includes("[")
-    ? h("details", { class: "mt-digits" }, h("summary", {}, t("digits")), pre(value.text))
+    ? h("details.mt-digits", {}, h("summary", {}, t("digits")), pre(value.text))
     : null;
   return [words, ...[picture, digits].filter((part) => part !== null)];
 }
@@ -628,17 +625,13 @@ function notes(row: Row): HTMLElement[] {
   const lines: HTMLElement[] = [];
   if (row.cut)
     lines.push(
-      h(
-        "p",
-        { class: "mt-note" },
-        t("No gradient passes through this row: {0}.", cutWords(row.cut)),
-      ),
+      h("p.mt-note", {}, t("No gradient passes through this row: {0}.", cutWords(row.cut))),
     );
   if (row.status === "ghost")
     lines.push(
       h(
-        "p",
-        { class: "mt-note" },
+        "p.mt-note",
+        {},
         t(
           row.tapes.length
             ? "This row's function defines its own gradient, so the gradient of this row is not used."

@@ -12,15 +12,14 @@ const MOST = 400; // rows offered in a list; others are chosen from the selected
 
 export class PathsPanel {
   readonly el: HTMLElement;
-  private source = h("select", { class: "mt-select", "aria-label": "Source" });
-  private target = h("select", { class: "mt-select", "aria-label": "Target" });
-  private text = h("div", {
-    class: "mt-pathtext",
+  private source = h("select.mt-select", { "aria-label": "Source" });
+  private target = h("select.mt-select", { "aria-label": "Target" });
+  private text = h("div.mt-pathtext", {
     tabindex: 0,
     role: "status",
     "aria-label": "Paths found",
   });
-  private chain = h("div", { class: "mt-chain", role: "status" });
+  private chain = h("div.mt-chain", { role: "status" });
   private timer = 0;
   shown = false;
   private chosen = "";
@@ -35,8 +34,8 @@ export class PathsPanel {
     on(this.source, "change", () => this.draw());
     on(this.target, "change", () => this.draw());
     this.el = h(
-      "div",
-      { class: "mt-paths", hidden: true },
+      "div.mt-paths",
+      { hidden: true },
       t("Paths from "),
       this.source,
       t(" to "),
@@ -187,9 +186,8 @@ export class PathsPanel {
       "p",
       {},
       h(
-        "button",
+        "button.mt-link.mt-path",
         {
-          class: "mt-link mt-path",
           title: "Multiply along this path",
           onclick: () => this.multiply(paths[0], found),
         },
@@ -248,8 +246,8 @@ export class PathsPanel {
     const rule = rows[row].rule[rows[row].inputs.indexOf(input)] ?? "";
     const words = `∂ ${this.name(row)} / ∂ ${this.name(input)}${rule ? `: ${withNumbers({ ...rows[row], formula: rule.replace(/\bg \* |^g$/g, (all) => (all === "g" ? "1" : "")) }, rows)}` : ""}`;
     return h(
-      "span",
-      { class: "mt-factor", title: words, tabindex: 0 },
+      "span.mt-factor",
+      { title: words, tabindex: 0 },
       value === null ? t("array") : value < 0 ? `(${number(value)})` : number(value),
     );
   }

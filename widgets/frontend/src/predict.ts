@@ -10,8 +10,7 @@ import { t } from "./words";
 const NEAR = 0.01; // of the right number, so that two digits are enough
 
 export class Predict {
-  readonly el = h("div", {
-    class: "mt-predict",
+  readonly el = h("div.mt-predict", {
     role: "group",
     "aria-label": "Predict the next product",
     hidden: true,
@@ -58,7 +57,7 @@ export class Predict {
       "aria-label": "your number",
       autocomplete: "off",
     });
-    const said = h("span", { class: "mt-said", role: "status" });
+    const said = h("span.mt-said", { role: "status" });
     const check = (): void => this.check(field.value, edge, said, position);
     on(field, "keydown", (event) => event.key === "Enter" && check());
     const act = (text: string, action: () => void): HTMLElement => smallButton(t(text), action);

@@ -22,9 +22,9 @@ const ROOM = 40; // characters of a value
 const LINES = 4; // products, or updates, that are written
 
 export class Present {
-  readonly el = h("div", { class: "mt-presented", role: "status", "aria-live": "polite" });
-  private code = h("code", { class: "mt-big-code" });
-  private words = h("div", { class: "mt-big-words" });
+  readonly el = h("div.mt-presented", { role: "status", "aria-live": "polite" });
+  private code = h("code.mt-big-code", {});
+  private words = h("div.mt-big-words", {});
 
   constructor(
     private view: HTMLElement,

@@ -356,7 +356,7 @@ export function formulaLine(
     const factors = parts.length > 1 ? linesOf(all)(({ value }) => bracketNegative(value)) : [];
     const isRounded = parts.some(({ value }) => rounded(value) !== value);
     const equals = factors.length ? [isRounded ? " ≈ " : " = "] : [];
-    return [h("p", { class: "mt-num" }, "= ", ...factors, ...equals, h("b", {}, full(arrived)))];
+    return [h("p.mt-num", {}, "= ", ...factors, ...equals, h("b", {}, full(arrived)))];
   };
   const paths = together(whole);
   const differs =
@@ -365,12 +365,12 @@ export function formulaLine(
       String(partsOf(terms).map(({ text }) => text));
   const all = differs
     ? h(
-        "details",
-        { class: "mt-digits" },
+        "details.mt-digits",
+        {},
         h("summary", {}, t("along each path")),
         h(
-          "p",
-          { class: "mt-num" },
+          "p.mt-num",
+          {},
           `∂${elide(of, 20)}/∂${elide(by, 20)} = `,
           ...linesOf(paths)(({ text }) => text),
         ),
@@ -378,14 +378,9 @@ export function formulaLine(
       )
     : null;
   return h(
-    "div",
-    { class: "mt-eq mt-product-line" },
-    h(
-      "p",
-      { class: "mt-num" },
-      `∂${elide(of, 20)}/∂${elide(by, 20)} = `,
-      ...line(({ text }) => text),
-    ),
+    "div.mt-eq.mt-product-line",
+    {},
+    h("p.mt-num", {}, `∂${elide(of, 20)}/∂${elide(by, 20)} = `, ...line(({ text }) => text)),
     ...numbers(terms),
     all,
   );

@@ -128,13 +128,13 @@ export function sparkline(
   const el = s(
     "g",
     { class: `mt-profile${of === "∂" ? "" : " mt-values"}` },
-    s("g", { class: "mt-decades" }, ...lines),
+    s("g.mt-decades", {}, ...lines),
     s("rect", { x: X, y: Y - 2, width, height: H + 4 }),
     s("path", { d }),
   );
   const here = sizes[at] ?? null;
   if (here !== null) el.append(s("circle", { cx: x(at), cy: y(here), r: 3 }));
-  if (ends) el.append(s("text", { class: "mt-ends", x: X, y: 54 }, ends));
+  if (ends) el.append(s("text.mt-ends", { x: X, y: 54 }, ends));
   const title = s("title", {}, "");
   el.append(title);
   const turn = (event: MouseEvent): number => {

@@ -44,8 +44,7 @@ function firstOf(reason: string): string {
 }
 
 export class Results {
-  readonly el = h("div", {
-    class: "mt-results",
+  readonly el = h("div.mt-results", {
     role: "group",
     "aria-label": "What tape.gradient returned",
     hidden: true,
@@ -95,7 +94,7 @@ export class Results {
     const targets = call.target.map((end) => end.name ?? this.nameOf(end.row)).join(", ");
     const sources = this.all ? call.sources : call.sources.slice(0, FEW);
     const el = h("div", { class: `mt-result${call.shown ? " mt-shown" : ""}` });
-    if (call.shown && this.store.moved) el.append(h("i", { class: "mt-whatif" }, t("what if")));
+    if (call.shown && this.store.moved) el.append(h("i.mt-whatif", {}, t("what if")));
     const at = this.store.results.indexOf(call);
     if (this.store.results.length > 1)
       el.append(h("i", {}, t(call.shown ? "call {0} (shown):" : "call {0}", at + 1)));
@@ -148,14 +147,13 @@ export class Results {
             ? (this.store.sweep?.gradients[k] ?? null)
             : null;
     const el = h(
-      "span",
-      { class: "mt-result-source", "data-source": name },
+      "span.mt-result-source",
+      { "data-source": name },
       `∂${call.target.length > 1 ? `(${targets})` : targets} / ∂`,
       row >= 0
         ? h(
-            "button",
+            "button.mt-link",
             {
-              class: "mt-link",
               onclick: () => this.pick(row),
               "aria-label": t("select {0}, row {1}", name, row),
             },
@@ -164,7 +162,7 @@ export class Results {
         : h("span", {}, name),
       " = ",
     );
-    if (hide) el.append(h("b", { class: "mt-hidden-number" }, "?"));
+    if (hide) el.append(h("b.mt-hidden-number", {}, "?"));
     else if (gradient)
       el.append(
         h(
@@ -184,23 +182,18 @@ export class Results {
           t("not computed here"),
         ),
       );
-    else el.append(h("b", { class: "mt-none" }, "None"));
+    else el.append(h("b.mt-none", {}, "None"));
     if (!hide && !moved && source.parts.length > 1)
       el.append(
         h(
-          "span",
-          { class: "mt-parts" },
+          "span.mt-parts",
+          {},
           ` (${source.parts.map((part, i) => t("{0} at row {1}", this.brief(part, row), source.rows[i])).join(" + ")})`,
         ),
       );
     if (!hide && source.reason && !moved)
       el.append(
-        h(
-          "details",
-          { class: "mt-reason" },
-          h("summary", {}, firstOf(source.reason)),
-          source.reason,
-        ),
+        h("details.mt-reason", {}, h("summary", {}, firstOf(source.reason)), source.reason),
       );
     return el;
   }
@@ -219,14 +212,13 @@ export class Results {
     const text = sides.length ? written(gradient, WIDE) : this.brief(gradient, row);
     if (text !== null) return [text];
     const map = signedMap(gradient, 0.5, 0.5, MAP[0] - 1, MAP[1] - 1);
-    const shape = h("span", { class: "mt-shape" }, shapeText({ shape: sides }));
+    const shape = h("span.mt-shape", {}, shapeText({ shape: sides }));
     return [
       ...(map
         ? [
             s(
-              "svg",
+              "svg.mt-result-map",
               {
-                class: "mt-result-map",
                 width: Number(map.lastElementChild?.getAttribute("width")) + 1,
                 height: MAP[1],
                 "aria-hidden": "true",

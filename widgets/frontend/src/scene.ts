@@ -38,7 +38,7 @@ export class Scene {
     frames: s("g"),
     edges: s("g"),
     nodes: s("g", { role: "list", "aria-label": "Nodes" }),
-    labels: s("g", { class: "mt-labels", "aria-hidden": "true" }),
+    labels: s("g.mt-labels", { "aria-hidden": "true" }),
   };
   private drawing: Drawing | null = null;
   private nodes = new Map<number, DrawnNode>();
@@ -55,11 +55,7 @@ export class Scene {
     private marks: Marks,
     private events: SceneEvents,
   ) {
-    this.svg = s(
-      "svg",
-      { class: "mt-scene", role: "group", "aria-label": "Graph of the tape" },
-      this.world,
-    );
+    this.svg = s("svg.mt-scene", { role: "group", "aria-label": "Graph of the tape" }, this.world);
     const { frames, edges, nodes, labels } = this.layers;
     this.world.append(frames, edges, nodes, labels, this.over);
   }

@@ -15,8 +15,7 @@ export interface Knob {
 }
 
 export class Sliders {
-  readonly el = h("div", {
-    class: "mt-knobs",
+  readonly el = h("div.mt-knobs", {
     role: "group",
     "aria-label": "Variables",
     hidden: true,
@@ -29,7 +28,7 @@ export class Sliders {
   private inputs: HTMLInputElement[] = [];
   private shown: number[]; // those that the picture shows
   private timer: ReturnType<typeof setTimeout> | undefined;
-  private error = h("span", { class: "mt-note", role: "alert" });
+  private error = h("span.mt-note", { role: "alert" });
 
   constructor(
     knobs: Knob[],
@@ -47,7 +46,7 @@ export class Sliders {
         step,
         "aria-label": knob.name,
       });
-      const output = h("output", { class: "mt-num" }, String(knob.value));
+      const output = h("output.mt-num", {}, String(knob.value));
       input.value = String(knob.value);
       on(input, "input", () => this.moved(k, Number(input.value)));
       this.outputs.push(output);

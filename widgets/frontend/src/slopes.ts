@@ -27,10 +27,9 @@ const COUNTED = 40; // edges: the bars of more have no numbers
 
 export class Slopes {
   on = false;
-  readonly el = s("g", { class: "mt-slopes", "aria-hidden": "true" });
+  readonly el = s("g.mt-slopes", { "aria-hidden": "true" });
   /** what the bars are */
-  readonly note = h("div", {
-    class: "mt-cutnote mt-slopenote",
+  readonly note = h("div.mt-cutnote.mt-slopenote", {
     role: "status",
     hidden: true,
   });
@@ -221,9 +220,9 @@ const short = (number: number): string => decimal(Math.fround(number));
 /** What the bars and the factors are, and the gradient in which both ways end. */
 function legend(source: string, target: string, gradient: number): (string | HTMLElement)[] {
   return [
-    h("span", { class: "mt-tangent" }, `▬ ${t("change per small nudge of {0}", source)}`),
+    h("span.mt-tangent", {}, `▬ ${t("change per small nudge of {0}", source)}`),
     h("span", {}, `Δ × ${t("slope of the tangent")}`),
-    h("span", { class: "mt-incoming" }, `▬ ${t("what comes back from {0}", target)}`),
+    h("span.mt-incoming", {}, `▬ ${t("what comes back from {0}", target)}`),
     h("b", {}, `∂${target}/∂${source} = ${short(gradient)}`),
     t("drag {0}", source),
   ];
@@ -248,8 +247,8 @@ function small({ xs, ys, at, y, slope }: Curve, left: number, width: number): SV
   return s(
     "svg",
     { x: left, y: Y, width, height: H },
-    s("path", { class: "mt-curve-line", d }),
-    s("path", { class: "mt-curve-tangent", d: `M${end(-run)}L${end(run)}` }),
-    s("circle", { class: "mt-curve-point", cx: width / 2, cy: H / 2, r: 2.4 }),
+    s("path.mt-curve-line", { d }),
+    s("path.mt-curve-tangent", { d: `M${end(-run)}L${end(run)}` }),
+    s("circle.mt-curve-point", { cx: width / 2, cy: H / 2, r: 2.4 }),
   );
 }

@@ -7,8 +7,8 @@ const LINE = 18; // pixels
 
 export class SourcePane {
   readonly el: HTMLElement;
-  private caption = h("div", { class: "mt-caption" });
-  private code = h("div", { class: "mt-code", tabindex: 0, role: "group", "aria-label": "Source" });
+  private caption = h("div.mt-caption", {});
+  private code = h("div.mt-code", { tabindex: 0, role: "group", "aria-label": "Source" });
   private file = "";
   private text = "";
   private blamed: Element[] = [];
@@ -19,7 +19,7 @@ export class SourcePane {
     private store: Store,
     private pick: (file: string, line: number) => void,
   ) {
-    this.el = h("div", { class: "mt-source" }, this.caption, this.code);
+    this.el = h("div.mt-source", {}, this.caption, this.code);
     on(this.code, "click", (event) => {
       const line = (event.target as Element).closest<HTMLElement>("[data-line]");
       if (line) this.pick(this.file, Number(line.dataset.line));
@@ -84,13 +84,13 @@ export class SourcePane {
       ...(text
         ? lines.map((line, k) =>
             h(
-              "div",
-              { class: "mt-codeline", "data-line": k + 1 },
-              h("span", { class: "mt-lineno" }, String(k + 1)),
+              "div.mt-codeline",
+              { "data-line": k + 1 },
+              h("span.mt-lineno", {}, String(k + 1)),
               h("span", {}, line || " "),
             ),
           )
-        : [h("div", { class: "mt-empty" }, t("no source text"))]),
+        : [h("div.mt-empty", {}, t("no source text"))]),
     );
     this.lit = null;
   }

@@ -50,8 +50,8 @@ export function drawCards({ cards, sums }: StepCards): SVGElement[] {
     ...cards.map(label),
     ...sums.map(([{ x, y, h }, lines]) =>
       s(
-        "text",
-        { class: "mt-addends", y: y + 12 - h / 2, "text-anchor": "middle" },
+        "text.mt-addends",
+        { y: y + 12 - h / 2, "text-anchor": "middle" },
         ...lines.map((line, k) => s("tspan", { x, dy: k * SHARE_H }, `${k ? " " : ""}${line}`)),
       ),
     ),

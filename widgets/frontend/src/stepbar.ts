@@ -15,12 +15,12 @@ export class StepBar {
     step: 1,
     "aria-label": "Step",
   });
-  private track = h("div", { class: "mt-track" });
-  private count = h("span", { class: "mt-count" });
+  private track = h("div.mt-track", {});
+  private count = h("span.mt-count", {});
   private playButton: HTMLButtonElement;
   private speed = h(
-    "select",
-    { class: "mt-select", "aria-label": "Playing speed", title: "Playing speed" },
+    "select.mt-select",
+    { "aria-label": "Playing speed", title: "Playing speed" },
     ...SPEEDS.map((n) => h("option", { value: n }, `${n}/s`)),
   );
   private jump = h("input", {
@@ -32,9 +32,8 @@ export class StepBar {
     title: "Go to row",
   });
   private goBack = h(
-    "button",
+    "button.mt-button.mt-go",
     {
-      class: "mt-button mt-go",
       hidden: true,
       title: "Step through the backward sweep (space stops)",
     },
@@ -62,15 +61,15 @@ export class StepBar {
       this.draw();
     });
     this.el = h(
-      "div",
-      { class: "mt-stepbar", role: "toolbar", "aria-label": "Stepping" },
+      "div.mt-stepbar",
+      { role: "toolbar", "aria-label": "Stepping" },
       button("first", "First (Home)", () => this.user(0)),
       button("previous", "Previous (left arrow)", () => this.user(timeline.position - 1)),
       this.playButton,
       button("next", "Next (right arrow)", () => this.user(timeline.position + 1)),
       button("last", "Last (End)", () => this.user(Infinity)),
       this.goBack,
-      h("div", { class: "mt-sliderbox" }, this.track, this.slider),
+      h("div.mt-sliderbox", {}, this.track, this.slider),
       this.count,
       this.speed,
       this.jump,

@@ -10,8 +10,7 @@ type Place = Omit<Alarm, "kind"> & Partial<Alarm>;
 const FEW = 2; // that are shown before the reader asks for all: the graph needs the room
 
 export class Strip {
-  readonly el = h("div", {
-    class: "mt-strip",
+  readonly el = h("div.mt-strip", {
     role: "group",
     "aria-label": "What is wrong",
     hidden: true,
@@ -34,7 +33,7 @@ export class Strip {
     this.paint(differs ? [firstDifference(differs), ...known] : known);
     if (!linked || differs || moved) return;
     this.el.hidden = false;
-    this.el.prepend(h("p", { class: "mt-equal" }, t("The two tapes are the same, row by row.")));
+    this.el.prepend(h("p.mt-equal", {}, t("The two tapes are the same, row by row.")));
   }
 
   private paint(alarms: Place[]): void {
@@ -59,8 +58,8 @@ export class Strip {
       alarm.kind === "zero" ? alarm.text.replace(/^[^(（]*?(\.\s|。)(?=.*[(（])/, "") : alarm.text;
     const [before, after] = alarm.title.replace(/:$/, "").split(place);
     return h(
-      "button",
-      { class: "mt-alarm", title: `${alarm.title}. ${alarm.text}`, onclick: () => this.go(alarm) },
+      "button.mt-alarm",
+      { title: `${alarm.title}. ${alarm.text}`, onclick: () => this.go(alarm) },
       h("b", {}, before, after !== undefined && h("u", {}, place), after),
       ` ${text}`,
     );

@@ -13,7 +13,7 @@ const CELLS = ["row", "operation", "inputs", "value", "adjoint", "line"] as cons
 
 export class Table {
   readonly el: HTMLElement;
-  private body = h("div", { class: "mt-lines", role: "presentation" });
+  private body = h("div.mt-lines", { role: "presentation" });
   private scroller: HTMLElement;
   private lines = new Map<number, HTMLElement>();
   // characters that fit
@@ -25,15 +25,15 @@ export class Table {
     private events: { pick(row: number): void; hover(row: number): void },
   ) {
     const head = h(
-      "div",
-      { class: "mt-line mt-head", role: "row" },
-      h("span", { class: "mt-lanes" }),
+      "div.mt-line.mt-head",
+      { role: "row" },
+      h("span.mt-lanes", {}),
       ...CELLS.map((name) => h("span", { role: "columnheader", class: `mt-c-${name}` }, t(name))),
     );
-    this.scroller = h("div", { class: "mt-scroll", role: "rowgroup", tabindex: -1 }, this.body);
+    this.scroller = h("div.mt-scroll", { role: "rowgroup", tabindex: -1 }, this.body);
     this.el = h(
-      "div",
-      { class: "mt-table", role: "table", "aria-label": "Rows of the tape" },
+      "div.mt-table",
+      { role: "table", "aria-label": "Rows of the tape" },
       h("div", { role: "rowgroup" }, head),
       this.scroller,
     );
@@ -101,8 +101,7 @@ export class Table {
   private marks = { hover: -1, selected: -1, found: new Set<number>() };
 
   private line(row: Row): HTMLElement {
-    const line = h("div", {
-      class: "mt-line",
+    const line = h("div.mt-line", {
       role: "row",
       "data-row": row.row,
       "aria-rowindex": row.row + 2,
@@ -135,7 +134,7 @@ export class Table {
             : null,
       });
     });
-    return h("span", { class: "mt-lanes", "aria-hidden": "true" }, ...stripes);
+    return h("span.mt-lanes", { "aria-hidden": "true" }, ...stripes);
   }
 
   private paint(line: HTMLElement, row: Row): void {

@@ -2,7 +2,7 @@
 import { h, setText } from "./dom";
 
 export class Tip {
-  readonly el = h("div", { class: "mt-tip", "aria-hidden": "true", hidden: true });
+  readonly el = h("div.mt-tip", { "aria-hidden": "true", hidden: true });
 
   constructor(private home: HTMLElement) {}
 

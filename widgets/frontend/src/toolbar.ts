@@ -45,22 +45,21 @@ export class Toolbar {
     "aria-label": "Search rows",
     title: "Search rows by operation, name, line or dtype ( / )",
   });
-  private title = h("span", { class: "mt-name" });
-  private chips = h("span", { class: "mt-chips" });
+  private title = h("span.mt-name", {});
+  private chips = h("span.mt-chips", {});
   private playground = h(
-    "a",
+    "a.mt-link.mt-button",
     {
-      class: "mt-link mt-button",
       target: "_blank",
       rel: "noopener",
       title: "Edit and run the program in a browser",
     },
     t("open in the playground"),
   );
-  private found = h("span", { class: "mt-found-count", role: "status" });
+  private found = h("span.mt-found-count", { role: "status" });
   private foldSelect = h(
-    "select",
-    { class: "mt-select", "aria-label": "Folding", title: "Fold scopes and repeated parts" },
+    "select.mt-select",
+    { "aria-label": "Folding", title: "Fold scopes and repeated parts" },
     ...["auto", "layers", "all", "none"].map((mode) =>
       h("option", { value: mode }, t(`fold: ${mode}`)),
     ),
@@ -102,8 +101,8 @@ export class Toolbar {
     on(this.search, "input", () => this.look());
     on(this.search, "keydown", (event) => event.key === "Enter" && actions.next());
     const save = h(
-      "select",
-      { class: "mt-select mt-export", "aria-label": "Export", title: "Export" },
+      "select.mt-select.mt-export",
+      { "aria-label": "Export", title: "Export" },
       h("option", { value: "" }, t("export")),
       ...EXPORTS.map(([value, text]) => h("option", { value }, t(text))),
     );
@@ -113,19 +112,19 @@ export class Toolbar {
       if (kind) actions.save(kind);
     });
     this.el = h(
-      "div",
-      { class: "mt-toolbar", role: "toolbar", "aria-label": "View" },
+      "div.mt-toolbar",
+      { role: "toolbar", "aria-label": "View" },
       this.title,
       this.stop,
       this.chips,
       this.playground,
-      h("span", { class: "mt-gap" }),
+      h("span.mt-gap", {}),
       this.search,
       this.found,
       this.foldSelect,
       h(
-        "span",
-        { class: "mt-tools" },
+        "span.mt-tools",
+        {},
         ...this.modes.map(([, one]) => one),
         button("minus", "Zoom out (-)", () => actions.zoom(1 / 1.25)),
         button("plus", "Zoom in (+)", () => actions.zoom(1.25)),
@@ -212,7 +211,7 @@ export class Toolbar {
 
 /** A button whose word is beside its icon where there is room. */
 const worded = (name: string, label: string, action: () => void): HTMLButtonElement =>
-  button(name, label, action, h("span", { class: "mt-word" }, t(name)));
+  button(name, label, action, h("span.mt-word", {}, t(name)));
 
 function chip(tape: Tape): HTMLElement {
   const state = t({ closed: "", used: "gradient computed" }[tape.state as string] ?? tape.state);

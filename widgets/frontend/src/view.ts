@@ -41,8 +41,7 @@ export class View {
     this.timeline = new Timeline(store);
     this.timeline.position = this.timeline.opening;
     this.trail = new Trail(this.timeline);
-    this.el = h("div", {
-      class: "mt-view",
+    this.el = h("div.mt-view", {
       lang: t("en"),
       tabindex: 0,
       role: "application",
@@ -101,7 +100,7 @@ export class View {
     };
     return new GraphPane(store, timeline, marks, events, {
       isInside: !!options.out,
-      below: h("div", { class: "mt-below" }),
+      below: h("div.mt-below", {}),
       isPresented: () => this.isPresented,
       isCut: () => this.modes.cut.on,
       isSloping: () => this.modes.slopes.on,

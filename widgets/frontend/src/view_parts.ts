@@ -76,7 +76,7 @@ export function arrangeParts(
   pane.below.append(
     table.el,
     parts.divider("the table's width", "column", table.el),
-    h("div", { class: "mt-side" }, source.el, inspector.el),
+    h("div.mt-side", {}, source.el, inspector.el),
   );
   el.append(toolbar.el, help.el, paths.el);
   if (sliders) el.append(sliders);
