@@ -215,7 +215,7 @@ class Checkup:
             # autograd.grad does not set .grad, so its passes count only if the block never calls backward().
             return [sweep for sweep in self.recording.sweeps if sweep.function_name != "grad"] or self.recording.sweeps
         rows = map(self.recording.find_row, to_target_list(self.target))
-        target_sweeps = [sweep for row in rows for sweep in self.recording.list_sweeps_from_or_through(row)]
+        target_sweeps = [sweep for row in rows for sweep in self.recording.list_sweeps_from_or_else_through(row)]
         return [sweep for sweep in self.recording.sweeps if sweep in target_sweeps]
 
     def _list_sweeps_and_adjoints(self, source: Any) -> list[tuple[BackwardPass, ValueSummary]]:

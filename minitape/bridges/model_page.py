@@ -106,7 +106,7 @@ class ModelPage(ExplanationPage, dict[str, Explanation]):
         If the whole model is frozen, these are all of its explanations.
         """
         problem_list = sorted(
-            (explanation for explanation in self.values() if is_problem(explanation)), key=rank_severity
+            (explanation for explanation in self.values() if is_problem(explanation)), key=rank_worst_first
         )
         return problem_list or ([*self.values()] if self.is_all_frozen else [])
 
@@ -127,7 +127,7 @@ class ModelPage(ExplanationPage, dict[str, Explanation]):
             return is_untrained if is_healthy else explanation.build_group_key()
 
         groups = group_values_by_key((build_key(explanation), name) for name, explanation in self.items())
-        return sorted(groups.values(), key=lambda names: rank_severity(self[names[0]]))
+        return sorted(groups.values(), key=lambda names: rank_worst_first(self[names[0]]))
 
     def as_json(self) -> list[dict]:
         """Return the page as a list of plain dictionaries, one for each source.
@@ -159,12 +159,12 @@ class ModelPage(ExplanationPage, dict[str, Explanation]):
         groups = []
         for names in self.group_names_by_explanation():
             heading, role = self._build_group_heading_and_role(
-                names, self._format_numbers_of_group(names) if has_numbers else ""
+                names, self._format_gradient_statistics_suffix(names) if has_numbers else ""
             )
             groups.append(PageGroup(names, heading, role, self[names[0]]))
         return groups
 
-    def _format_numbers_of_group(self, names: NameList) -> str:
+    def _format_gradient_statistics_suffix(self, names: NameList) -> str:
         numbers = format_number_ranges(
             [explanation.numbers for name in names if (explanation := self[name]).numbers is not None]
         )
@@ -240,7 +240,7 @@ def is_problem(explanation: Explanation) -> bool:
     return explanation.kind != "connected" and not explanation.intended
 
 
-def rank_severity(explanation: Explanation) -> int:
+def rank_worst_first(explanation: Explanation) -> int:
     """Return the rank of an explanation. Rank 0 is the worst, and healthy sources have the highest number."""
     if not is_problem(explanation):
         return 10 if explanation.connected else 9
@@ -313,13 +313,13 @@ def round_percent_away_from_0_and_100(share: float) -> int:
     return min(99, max(1, percentage)) if 0 < share < 1 else percentage
 
 
-def select_sources_by_name(named_sources: Mapping[str, Any], name_part: str) -> dict:
+def select_sources_by_name(named_sources: Mapping[str, Any], layer_or_parameter_name: str) -> dict:
     """Return the sources whose names contain a given part.
 
     Args:
         named_sources: All sources, keyed by name.
-        name_part: The name of a parameter, or of a layer to select all of its parameters. The name must match whole
-            parts of the dotted name.
+        layer_or_parameter_name: The name of a parameter, or of a layer to select all of its parameters. It must match
+            whole parts of the dotted name.
 
     Returns:
         The selected sources, keyed by name.
@@ -332,9 +332,11 @@ def select_sources_by_name(named_sources: Mapping[str, Any], name_part: str) -> 
     >>> select_sources_by_name({"net.blocks[0].kernel": 1, "net.block": 2}, "blocks")
     {'net.blocks[0].kernel': 1}
     """
-    find_part = re.compile(rf"(^|\.){re.escape(name_part)}($|[.\[])").search
+    find_part = re.compile(rf"(^|\.){re.escape(layer_or_parameter_name)}($|[.\[])").search
     selected = {name: source for name, source in named_sources.items() if find_part(name)}
     if not selected:
         known_names = ", ".join(list(named_sources)[:12]) or "none"
-        raise ValueError(f"explain({name_part!r}): the block used no parameter with that name. It used: {known_names}.")
+        raise ValueError(
+            f"explain({layer_or_parameter_name!r}): the block used no parameter with that name. It used: {known_names}."
+        )
     return selected

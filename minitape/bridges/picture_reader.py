@@ -33,7 +33,7 @@ from ..picture.snapshot_types import (
 )
 from ..picture.stepper import SweepSteps
 from ..picture.truncation import shorten_name
-from ..recording.expression_names import map_file_line_and_function_to_result_name
+from ..recording.expression_names import map_file_line_and_operation_to_result_name
 from ..recording.recorded_rows import AdjointShare, BackwardPass
 from ..recording.value_summary import ValueSummary, to_float_array
 from ..recording.variable_names import iter_public_names_and_values, use_namespaces_for_names
@@ -474,7 +474,7 @@ class RecordingReader(Reader):
         Returns:
             The changed fields, as partial rows.
         """
-        names = map_file_line_and_function_to_result_name(self.files)
+        names = map_file_line_and_operation_to_result_name(self.files)
         rows_by_name = group_values_by_key(
             (names.get((*row.site, row.op.lower())) or names.get((*row.site, row.label)), row.index)
             for row in self.recording.rows

@@ -353,9 +353,9 @@ class Recording(PictureSource):
         """Return the last sweep, or the last sweep that began at ``target``, or None if no such sweep ran."""
         if target is None:
             return self.sweeps[-1] if self.sweeps else None
-        return self.find_last_sweep_from_or_through(self.find_row(target))
+        return self.find_last_sweep_from_or_else_through(self.find_row(target))
 
-    def list_sweeps_from_or_through(self, row: OptionalNumber) -> list[BackwardPass]:
+    def list_sweeps_from_or_else_through(self, row: OptionalNumber) -> list[BackwardPass]:
         """Return the sweeps that began at a row, latest first.
 
         If no sweep began there, return the sweeps that passed through the row, as a sweep from a scaled loss passes
@@ -364,9 +364,9 @@ class Recording(PictureSource):
         passes = self.sweeps[::-1]
         return [sweep for sweep in passes if row in sweep.target] or [sweep for sweep in passes if row in sweep.edges]
 
-    def find_last_sweep_from_or_through(self, row: OptionalNumber) -> BackwardPass | None:
+    def find_last_sweep_from_or_else_through(self, row: OptionalNumber) -> BackwardPass | None:
         """Return the last sweep that began at or passed through a row, preferring a sweep that began there."""
-        return next(iter(self.list_sweeps_from_or_through(row)), None)
+        return next(iter(self.list_sweeps_from_or_else_through(row)), None)
 
     def __repr__(self) -> str:
         """Describe the recording: its framework, and how many rows and backward passes it has."""

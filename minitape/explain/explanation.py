@@ -206,7 +206,7 @@ def explain_cause(
         variant: Which variant of the cause's sentences to use.
         fields: The values of the sentences' fields, except the line.
     """
-    text = CAUSES[cause].find_text(framework, variant)
+    text = CAUSES[cause].get_text_or_default_variant(framework, variant)
     values = {"line": format_place_suffix(site), **(fields or {})}
     return Explanation(cause, fill(text.message, **values), fill(text.fix, **values), *site)
 

@@ -33,7 +33,7 @@ def build_fallback_explanation(
     if not isinstance(own_name, str):
         own_name = ""
     name = next(bound_names, "") or own_name or fill("the source")
-    text = CAUSES[cause].find_text("tape", variant)
+    text = CAUSES[cause].get_text_or_default_variant("tape", variant)
     message, fix = (fill(template, x=name, what=detail, watched="") for template in (text.message, text.fix))
     answer = Explanation(cause, message, fix)
     answer.name = name

@@ -51,7 +51,7 @@ class NoneCall(NamedTuple):
     frame: FrameType
 
 
-def merge_explanations_with_same_reason(explanations: list[Explanation]) -> list[tuple[Explanation, str]]:
+def merge_explanations_and_count_by_reason(explanations: list[Explanation]) -> list[tuple[Explanation, str]]:
     """Merge explanations that have the same reason for different variables.
 
     Args:
@@ -131,7 +131,7 @@ def add_unregistered_op_note(
                 for candidate in explain_flat_sources(tape, targets, sources[:MAX_SOURCES])
                 if candidate.cause == "no_gradient_registered"
             ]
-            for answer, suffix in merge_explanations_with_same_reason(answers):
+            for answer, suffix in merge_explanations_and_count_by_reason(answers):
                 error.add_note(fill("The gradient is missing: {answer}", answer=f"{answer}{suffix}"))
     return error
 
@@ -186,7 +186,7 @@ def _list_reasons_of_none_call(none_call: NoneCall | None) -> TextList:
     answers = explain_flat_sources(none_call.tape, last_call.targets, none_call.sources[:MAX_SOURCES])
     return [
         fill("A gradient is None: {answer}", answer=f"{answer}{suffix}")
-        for answer, suffix in merge_explanations_with_same_reason(answers)
+        for answer, suffix in merge_explanations_and_count_by_reason(answers)
     ]
 
 

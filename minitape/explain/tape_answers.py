@@ -154,9 +154,9 @@ def warn_once_per_reason_for_none(tape: GradientTape, targets: TargetsOrSources,
         targets: The targets of that call.
         sources: The sources whose gradients are None.
     """
-    from .gradient_warnings import merge_explanations_with_same_reason
+    from .gradient_warnings import merge_explanations_and_count_by_reason
 
-    for answer, suffix in merge_explanations_with_same_reason(explain_flat_sources(tape, targets, sources)):
+    for answer, suffix in merge_explanations_and_count_by_reason(explain_flat_sources(tape, targets, sources)):
         warn_at_user_line(
             fill(
                 "The gradient is None ({cause}): {text}",

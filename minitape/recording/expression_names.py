@@ -72,7 +72,7 @@ def read_expression_names(code: CodeType, offset: int) -> ExpressionNames | None
     return program.names_by_span.get(span) or program.names_by_span.get((None, span[1], None, span[3]))
 
 
-def map_file_line_and_function_to_result_name(files: Iterable[str]) -> dict[tuple[object, ...], str]:
+def map_file_line_and_operation_to_result_name(files: Iterable[str]) -> dict[tuple[object, ...], str]:
     """Return the name to which a statement assigns the result of its last operation.
 
     Args:

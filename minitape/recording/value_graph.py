@@ -178,8 +178,8 @@ class ValueGraph:
             and self.find_break_of_unrecorded_operation(node) is None
         )
 
-    def _iter_chain_ends_reading_outside(self, node: ValueNode) -> Iterator[NodeAndBreak]:
-        """Yield the nodes that a long chain of scalar rows reads from outside the chain."""
+    def _iter_edges_to_chain_ends(self, node: ValueNode) -> Iterator[NodeAndBreak]:
+        """Yield the rows of a long chain of scalar rows that read from outside the chain."""
         record = self.record
         key = (id(record), frozenset(self.excluded_rows))
         chains = self._chains.get(key)
@@ -197,7 +197,7 @@ class ValueGraph:
         if node.enclosing_call is not None and node.row in node.enclosing_call.next_turn_rows:
             yield from self._iter_loop_input_and_last_result_edges(node)
         elif op >= FIRST_CODE and contract_chains and self._is_unbroken_row_of_long_recording(node, op):
-            yield from self._iter_chain_ends_reading_outside(node)
+            yield from self._iter_edges_to_chain_ends(node)
         elif op >= FIRST_CODE:
             yield from self._iter_elementwise_edges(node)
         elif op == CALL and call is not None:
@@ -224,7 +224,7 @@ class ValueGraph:
         if "-" not in primitive.texts[1:] and node.required_record.first_run is None:
             # All inputs are floats with a rule, so these edges have a break only if the tape did not record the
             # operation.
-            yield from ((self.find_node_in_same_run(node, row), scope_break) for row in inputs)
+            yield from ((self.find_row_node_in_same_run(node, row), scope_break) for row in inputs)
             return
         rules = [None if text == "-" else text for text in primitive.texts[1:]]
         yield from self._iter_operation_edges(node, primitive, inputs, rules, scope_break)
@@ -264,13 +264,13 @@ class ValueGraph:
     ) -> Iterator[NodeAndBreak]:
         """Yield the inputs of an operation, each with its break, if any."""
         for index, row in enumerate(inputs):
-            input_node = self.find_node_in_same_run(node, row)
+            input_node = self.find_row_node_in_same_run(node, row)
             # Assignments inside the function are newer than the state before the call.
             if node.required_record.first_run is not None:
                 yield from self._iter_inner_assignment_edges(node, row)
             yield input_node, scope_break or self._find_operation_break(node, input_node, primitive, rules, index)
 
-    def find_node_in_same_run(self, node: ValueNode, row: int) -> ValueNode:
+    def find_row_node_in_same_run(self, node: ValueNode, row: int) -> ValueNode:
         """Return the node of another row from the same recording and the same execution of a function.
 
         Args:
@@ -284,14 +284,14 @@ class ValueGraph:
         return self.find_node_in_call(record, row, node.enclosing_call)
 
     def find_body_output_node(self, node_in_same_run: ValueNode, call: Call, body: FunctionBody) -> ValueNode:
-        """Return the node_in_same_run of the row in a body that computed an output of a call.
+        """Return the node of the row in a body that computed an output of a call.
 
         Args:
-            node_in_same_run: A node_in_same_run from the execution that contains the call.
+            node_in_same_run: A node of the execution that contains the call.
             call: The call.
             body: A body of the call. Its `row` computes the output.
         """
-        call_node = self.find_node_in_same_run(node_in_same_run, call.row)
+        call_node = self.find_row_node_in_same_run(node_in_same_run, call.row)
         enclosing_call = EnclosingCall(call_node, body.outer_rows, body.next_turn_rows)
         return self.find_node_in_call(body.record, body.row, enclosing_call)
 
@@ -314,12 +314,12 @@ class ValueGraph:
                     if inner_call in candidate.record.calls
                 )
                 context_node = self.find_body_output_node(
-                    self.find_node_in_same_run(context_node, call.row), call, body
+                    self.find_row_node_in_same_run(context_node, call.row), call, body
                 )
-            assigned_node = self.find_node_in_same_run(context_node, assign_call.row)
+            assigned_node = self.find_row_node_in_same_run(context_node, assign_call.row)
             for input_row in assign_call.inputs:
                 yield (
-                    self.find_node_in_same_run(context_node, input_row),
+                    self.find_row_node_in_same_run(context_node, input_row),
                     Break("state", assigned_node.find_computation_or_first_use_place(), assign_call.primitive.name),
                 )
 
@@ -333,7 +333,7 @@ class ValueGraph:
             enclosing_call: The call.
         """
         if row in enclosing_call.outer_rows and row not in enclosing_call.next_turn_rows:
-            return self.find_node_in_same_run(enclosing_call.node, enclosing_call.outer_rows[row])
+            return self.find_row_node_in_same_run(enclosing_call.node, enclosing_call.outer_rows[row])
         leaf = record.leaves.get(row)
         if leaf is not None and isinstance(leaf.tensor, Tensor):
             return self.find_or_add_tensor_node(leaf.tensor)
@@ -346,7 +346,7 @@ class ValueGraph:
         enclosing_call = node.enclosing_call
         record = node.record
         assert enclosing_call is not None and record is not None
-        yield self.find_node_in_same_run(enclosing_call.node, enclosing_call.outer_rows[node.row]), None
+        yield self.find_row_node_in_same_run(enclosing_call.node, enclosing_call.outer_rows[node.row]), None
         yield self.find_node_in_call(record, enclosing_call.next_turn_rows[node.row], enclosing_call), None
 
     def find_break_of_unrecorded_operation(self, node: ValueNode) -> Break | None:

@@ -212,5 +212,5 @@ def test_the_last_of_several_passes_from_a_target_is_explained():
     for sweep in (first, last):
         sweep.send(loss, y, 0, -1.0, -1.0)
         sweep.send(y, x, 0, -6.0, -6.0)
-    assert recording.list_sweeps_from_or_through(loss) == [last, first]
-    assert recording.find_last_sweep_from_or_through(y) is last  # No pass begins there, and both lead through it.
+    assert recording.list_sweeps_from_or_else_through(loss) == [last, first]
+    assert recording.find_last_sweep_from_or_else_through(y) is last  # No pass begins there, and both lead through it.

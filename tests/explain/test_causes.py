@@ -39,7 +39,7 @@ def test_each_sentence_can_be_filled_in(name):
     for framework, variant in cause.text_by_variant:
         # A finding about a whole run has fields of its own, like a suspicion.
         fields = SUSPICION_FIELDS if cause.kind == "suspect" or variant == "run" else FIELDS
-        text = cause.find_text(framework, variant)
+        text = cause.get_text_or_default_variant(framework, variant)
         assert framework in FRAMEWORKS
         assert text.message and (text.fix or cause.kind == "connected"), (framework, variant)
         for template in text:
@@ -61,6 +61,10 @@ def test_a_cause_has_a_program_in_each_framework_in_which_it_occurs(framework_na
 
 def test_a_variant_without_a_sentence_has_the_ordinary_one():
     cause = CAUSES["requires_grad"]
-    assert cause.find_text("torch", "late") != cause.find_text("torch") == cause.find_text("torch", "no such variant")
+    assert (
+        cause.get_text_or_default_variant("torch", "late")
+        != cause.get_text_or_default_variant("torch")
+        == cause.get_text_or_default_variant("torch", "no such variant")
+    )
     with pytest.raises(KeyError):
-        cause.find_text("jax")
+        cause.get_text_or_default_variant("jax")

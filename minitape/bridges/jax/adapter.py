@@ -46,7 +46,7 @@ def build_question(recording: JaxRecording, target: Any, source: Any, source_row
         source=source,
         target=target,
         escapes=recording.escapes,
-        sweep=recording.find_last_sweep_from_or_through(target_row),
+        sweep=recording.find_last_sweep_from_or_else_through(target_row),
     )
 
 

@@ -344,7 +344,7 @@ def _find_argument_read_from_outside(question: JaxQuestion, argument_leaf: JaxLe
     if used_at == NOWHERE or not hasattr(captured, "dtype"):
         return None
     tree = origin.args[argument_leaf.argument_index]
-    site, name = origin.find_outside_read(lambda name, value: value is captured or value is tree)
+    site, name = origin.find_first_outside_read_or_empty(lambda name, value: value is captured or value is tree)
     if not name:
         site = used_at
     argument = question.name.partition("[")[0]
@@ -527,7 +527,7 @@ def explain_gradient(recording: JaxRecording, target: Any, source: Any) -> Expla
         raise ValueError(f"explain() found no argument named {source!r}. The arguments are: {names}.")
     is_known = bool(source_rows) or isinstance(source, str) or hasattr(source, "shape")
     if not is_known:
-        outside_read = question.adapter.origin.find_outside_read(
+        outside_read = question.adapter.origin.find_first_outside_read_or_empty(
             lambda name, value: name == question.name and value is source
         )
         is_known = bool(outside_read.expression)

@@ -230,7 +230,7 @@ class JaxOrigin:
 
     # -- outside reads -----------------------------------------------------------------------------
 
-    def find_outside_read(self, is_wanted: Callable[[str, Any], bool]) -> OutsideRead:
+    def find_first_outside_read_or_empty(self, is_wanted: Callable[[str, Any], bool]) -> OutsideRead:
         """Return the first read of a wanted value from outside the function.
 
         The search includes the functions that this function calls. The value may be a global, a name in an enclosing

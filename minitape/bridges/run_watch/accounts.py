@@ -383,17 +383,20 @@ class RunAccounts:
             pass_sites = tuple(contribution.site for contribution in account.pending)
             yield Route(pass_sites, account.changes, LEFT, NOWHERE, 0), 1
 
-    def record_cleared_gradient(self, account: Account, site: Site, was_consumed: bool = False) -> None:
+    def record_cleared_gradient(
+        self, account: Account, site: Site, has_program_changed_parameter: bool = False
+    ) -> None:
         """Record that the gradient of an account was cleared.
 
         Args:
             account: The account.
             site: The line that cleared the gradient, or NOWHERE if the line is not known.
-            was_consumed: Whether the program itself has changed the parameter since the gradient arrived.
+            has_program_changed_parameter: Whether the program itself has changed the parameter since the gradient
+                arrived.
         """
         if account.pending and not account.used_by:
             fate = CLEARED
-            if was_consumed:
+            if has_program_changed_parameter:
                 fate = CONSUMED
             elif not all(contribution.is_finite for contribution in account.pending):
                 fate = CLEARED_NONFINITE

@@ -92,7 +92,7 @@ def _copy_row_with_tape_state(adapter: TensorFlowAdapter, row: RecordedRow) -> R
         cause = CAUSE_BY_STATE[state]
     if cause in CAUSE_BY_STATE.values():
         detail = state if extra.row_count is None else "gradient"
-        site = adapter.find_tape_state_and_line(row)[1]
+        site = adapter.find_tape_state_and_blamed_site(row)[1]
     edges = [InputEdge(edge.input_row, cause, site, detail) for edge in row.edges]
     copied_row = row.copy_with_edges(edges)
     copied_row.call_stack = list(extra.call_stack) or [row.site]
@@ -127,7 +127,7 @@ class TensorFlowAdapter(FrameworkAdapter):
         self.recording = recording
         self.sweeps = recording.sweeps
         self.log = recording.log
-        sweeps = recording.list_sweeps_from_or_through(target_row)
+        sweeps = recording.list_sweeps_from_or_else_through(target_row)
         self.sweep = next(iter(filter_sweeps_by_source(sweeps, source) or sweeps), None)
         self.tape: TapeReference | None = None if self.sweep is None else self.sweep.tape
         self._changes_by_tape: dict[int, list[TapeStateChange]] = {}  # The keys are the identities of tapes.
@@ -169,7 +169,7 @@ class TensorFlowAdapter(FrameworkAdapter):
                 return "dropped", reset
         return state, state_changes[passed_count - 1]
 
-    def find_tape_state_and_line(self, row: RecordedRow) -> tuple[str, Site]:
+    def find_tape_state_and_blamed_site(self, row: RecordedRow) -> tuple[str, Site]:
         """Return the state of the tape during an operation, and the line to blame for this state.
 
         The line is the statement that caused the state, or the statement that left the tape's block.

@@ -413,7 +413,7 @@ def _find_cause_in_tape_state(question: TensorFlowQuestion, row: int) -> Optiona
         question: The question about the source.
         row: The row of the operation.
     """
-    state, site = question.adapter.find_tape_state_and_line(question.rows[row])
+    state, site = question.adapter.find_tape_state_and_blamed_site(question.rows[row])
     if state == "records":
         return None
     return build_row_finding(question, CAUSE_BY_STATE[state], row, "reset" if state == "dropped" else "", site=site)

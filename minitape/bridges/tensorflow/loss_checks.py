@@ -79,7 +79,7 @@ def explain_layer_losses_missing_from_target(recording: TensorFlowRecording) -> 
     return None
 
 
-def explain_misused_call(recording: TensorFlowRecording) -> OptionalExplanation:
+def explain_wrong_loss_or_optimizer_arguments(recording: TensorFlowRecording) -> OptionalExplanation:
     """Explain that a Keras loss or an optimizer received the wrong arguments, or arguments in the wrong order.
 
     Args:

@@ -141,16 +141,16 @@ class TensorFlowRecording(FrameworkRecording):
             explain_early_decay_of_each_schedule,
             explain_layer_losses_missing_from_target,
             explain_lr_attribute_without_effect,
-            explain_misused_call,
             explain_optimizer_remade_each_step,
             explain_sums_of_gradients_without_reset,
             explain_unread_clipping_result,
             explain_use_of_initial_batchnorm_statistics,
+            explain_wrong_loss_or_optimizer_arguments,
         )
 
         nonfinite = (explain_nonfinite_target(self, row) for sweep in self.sweeps for row in sweep.target)
         yield next(filter(None, nonfinite), None)
-        yield explain_misused_call(self)
+        yield explain_wrong_loss_or_optimizer_arguments(self)
         yield explain_compiled_gradients_that_change_nothing(self)
         yield explain_use_of_initial_batchnorm_statistics(self)
         yield explain_layer_losses_missing_from_target(self)

@@ -246,12 +246,12 @@ class ShareRecorder:
         """
         waiting_rows = self.waiting_rows_by_op.get(op, [])
         for row in reversed(waiting_rows):
-            if self._has_recorded_inputs_and_adjoints(row, inputs, adjoints):
+            if self._are_inputs_and_adjoints_of_row(row, inputs, adjoints):
                 waiting_rows.remove(row)
                 return row
         return None
 
-    def _has_recorded_inputs_and_adjoints(self, row: int, inputs: Any, adjoints: list) -> bool:
+    def _are_inputs_and_adjoints_of_row(self, row: int, inputs: Any, adjoints: list) -> bool:
         if len(adjoints) == 1 and self.adjoints.get(row) is not adjoints[0]:
             return False
         input_rows = self.log.rows[row].inputs

@@ -62,7 +62,7 @@ def store_values_before_call(function: Any) -> None:
         function: The ``tf.function``.
     """
     state: TraceState = vars(function).setdefault(TRACE_ATTRIBUTE, TraceState())
-    state.values_before = _read_outside_python_values(function.python_function)
+    state.values_before = _read_outside_values_of_function_and_callees(function.python_function)
     state.draws.before = read_generator_states(function)
 
 
@@ -75,7 +75,7 @@ def compare_values_with_trace_after_call(function: Any) -> None:
     state: TraceState = vars(function).setdefault(TRACE_ATTRIBUTE, TraceState())
     state.call_count += 1
     trace_count = function.experimental_get_tracing_count()
-    values = _read_outside_python_values(function.python_function)
+    values = _read_outside_values_of_function_and_callees(function.python_function)
     if state.values_before is not None:
         state.draws.update_after_call(read_generator_states(function), trace_count != state.trace_count)
         if not state.trace_count:
@@ -147,7 +147,7 @@ def find_statement_incrementing_used_number(function: Any, name: str) -> Any:
     return next((each for each in counts if any(is_used(unparse(other.node)) for other in statements)), None)
 
 
-def _read_outside_python_values(function: Any) -> OutsideData:
+def _read_outside_values_of_function_and_callees(function: Any) -> OutsideData:
     """Return the values that a function and its callees read from outside, such as numbers, arrays and optimizers."""
     values = OutsideData()
     models = {

@@ -42,7 +42,7 @@ def build_question(recording: TorchRecording, target: Any, source: Any) -> Torch
         source=source,
         target=target,
         escapes=recording.escapes,
-        sweep=recording.find_last_sweep_from_or_through(target_row),
+        sweep=recording.find_last_sweep_from_or_else_through(target_row),
         shared_rows=recording.rows,
     )
 

@@ -101,10 +101,10 @@ class TorchGraph:
         if not outputs_by_node:
             return
         rows = [self.log.rows[row] for row in output_rows]
-        take_next_input_position = build_next_input_position_function(rows[0])
+        take_next_port_of_input = build_function_taking_next_port_of_input(rows[0])
         edges_by_node = dict(self._iter_nodes_with_edges_to_rows([*outputs_by_node]))
         for node in outputs_by_node | edges_by_node:
-            ports = [(number, row, take_next_input_position(row)) for number, row in edges_by_node.get(node, ())]
+            ports = [(number, row, take_next_port_of_input(row)) for number, row in edges_by_node.get(node, ())]
             facts = outputs_by_node.get(node, ()), output_rows[0], ports
             hook = partial(self._run_hook_safely, self._record_adjoints_and_shares, *facts)
             self._hook_handles.append(node.register_hook(hook))
@@ -315,7 +315,7 @@ def strip_node_name(node_name: str) -> str:
     return re.sub(r"(Backward)?\d*$", "", node_name.rpartition("::")[2])
 
 
-def build_next_input_position_function(recorded_row: RecordedRow) -> Callable[[int], int]:
+def build_function_taking_next_port_of_input(recorded_row: RecordedRow) -> Callable[[int], int]:
     """Build a function that returns the next input position at which a call used a row.
 
     The first call with a row returns the row's first position among the inputs, the second call returns its second
@@ -328,7 +328,7 @@ def build_next_input_position_function(recorded_row: RecordedRow) -> Callable[[i
     for position, input_row in enumerate(recorded_row.inputs):
         waiting_positions.setdefault(input_row, []).append(position)
 
-    def take_next_input_position(row: int) -> int:
+    def take_next_port_of_input(row: int) -> int:
         positions = waiting_positions.get(row)
         if positions:
             return positions.pop(0)
@@ -336,4 +336,4 @@ def build_next_input_position_function(recorded_row: RecordedRow) -> Callable[[i
         recorded_row.inputs = [*recorded_row.inputs, row]
         return len(recorded_row.inputs) - 1
 
-    return take_next_input_position
+    return take_next_port_of_input

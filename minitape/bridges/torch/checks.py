@@ -186,7 +186,11 @@ def specialize_break_finding(question: TorchQuestion, finding: Finding, row: Rec
         finding.detail = fill(LEAF_VALUE_ORIGINS[finding.cause])
     if get_extra(row).is_wrapped:
         finding.variant = "wrapped"
-    if not statement or finding.cause not in PAUSE_BLOCKS or statement.find_enclosing_with_or_function(*PAUSE_BLOCKS):
+    if (
+        not statement
+        or finding.cause not in PAUSE_BLOCKS
+        or statement.find_enclosing_with_or_function_using(*PAUSE_BLOCKS)
+    ):
         return
     if statement.find_call("sample"):
         finding.variant = "drawn"
@@ -194,7 +198,7 @@ def specialize_break_finding(question: TorchQuestion, finding: Finding, row: Rec
     # A block or a decorator around one of the outer calls switched off recording.
     for site in get_extra(row).call_stack:
         caller = find_statement(site)
-        if caller and caller.find_enclosing_with_or_function(*PAUSE_BLOCKS):
+        if caller and caller.find_enclosing_with_or_function_using(*PAUSE_BLOCKS):
             finding.site = site
 
 
@@ -416,7 +420,7 @@ def _find_cause_of_adjoint_missing_in_leaf_grad(question: TorchQuestion, row: in
     assert sweep is not None
     sweep_index = question.adapter.recording.sweeps.index(sweep)
     if source.grad is None:
-        is_missing_in_step = any(step.empty_steps for step in log.run_watch.list_account_per_optimizer_step(source))
+        is_missing_in_step = any(step.empty_steps for step in log.run_watch.list_one_optimizer_account_per_step(source))
         is_dropped = is_missing_in_step or isinstance(find_statement(sweep.site).node, ast.Expr)
         if sweep.function_name == "grad" and is_dropped:
             return Finding("grad_returned", sweep.site)

@@ -45,7 +45,7 @@ def check_targets_outside_activation_range(run: CheckedRun) -> Suspicions:
             yield build_row_suspicion(prediction, "loss_input", fields, "unreached")
 
 
-def check_rows_indexed_with_all_labels(run: CheckedRun) -> Suspicions:
+def check_log_probs_indexed_with_all_labels(run: CheckedRun) -> Suspicions:
     """Find ``log_probs[:, labels]``, which pairs each sample with the labels of all samples.
 
     Args:
@@ -118,7 +118,7 @@ def record_dropout_that_ignores_eval(run: CheckedRun, accounts: RunAccounts) -> 
                 accounts.record_finding("layer_mode", "always", row.site, is_remark=True, what=name)
 
 
-def record_updates_that_are_dropped(run: CheckedRun, accounts: RunAccounts) -> None:
+def record_manual_updates_never_applied(run: CheckedRun, accounts: RunAccounts) -> None:
     """Record a difference of a parameter and its update that nothing uses, as in ``p = p - rate * p.grad``.
 
     Args:

@@ -168,7 +168,7 @@ def read_weights_around_last_step(recording: TorchRecording, source: Tensor) -> 
     Returns:
         Two float64 arrays, with None in place of an unknown array.
     """
-    if not recording.log.run_watch.list_account_per_optimizer_step(source):
+    if not recording.log.run_watch.list_one_optimizer_account_per_step(source):
         return None, None
     rows = recording.log.list_leaf_rows(source)
     values = [to_float_array(recording.rows[row].value) for row in rows]

@@ -32,11 +32,11 @@ from .adapter import TorchAdapter
 from .custom_functions import measure_disagreeing_slopes, should_check_derivative_of_call
 from .misused_operations import (
     check_addition_at_repeated_indices,
-    check_rows_indexed_with_all_labels,
+    check_log_probs_indexed_with_all_labels,
     check_targets_outside_activation_range,
     record_dropout_that_ignores_eval,
     record_last_recurrent_layer_without_gradient,
-    record_updates_that_are_dropped,
+    record_manual_updates_never_applied,
 )
 from .model_parameters import iter_unregistered_parameters
 from .recording import TorchRecording
@@ -101,7 +101,7 @@ def build_checked_run(recording: TorchRecording) -> CheckedRun:
             check_fate_of_gradients_after_backward,
             check_range_of_loss_inputs_and_targets,
             check_targets_outside_activation_range,
-            check_rows_indexed_with_all_labels,
+            check_log_probs_indexed_with_all_labels,
             check_addition_at_repeated_indices,
             check_selection_along_batch_axis,
             check_views_that_mix_axes,
@@ -111,7 +111,7 @@ def build_checked_run(recording: TorchRecording) -> CheckedRun:
             check_state_detached_in_each_loop_step,
         ),
         find_source_rows=recording.list_rows,
-        find_optimizer_steps=watch.list_account_per_optimizer_step,
+        find_optimizer_steps=watch.list_one_optimizer_account_per_step,
         sources_with_gradient=sources_with_gradient,
         # If no optimizer took a step, the optimizers count only if one of their parameters got a gradient.
         trained_keys=optimized_keys
@@ -263,7 +263,7 @@ def check_samples_used_outside_log_prob(run: CheckedRun) -> Suspicions:
 def _is_paused_by_program(row: RecordedRow) -> bool:
     """Return whether the program itself, and not only ``sample()``, has switched gradients off for a row."""
     statements = map(find_statement, get_extra(row).call_stack)
-    return any(statement.find_enclosing_with_or_function(*PAUSE_BLOCKS) for statement in statements)
+    return any(statement.find_enclosing_with_or_function_using(*PAUSE_BLOCKS) for statement in statements)
 
 
 def check_state_detached_in_each_loop_step(run: CheckedRun) -> Suspicions:
@@ -380,7 +380,7 @@ def record_findings_of_operations(run: CheckedRun, accounts: RunAccounts) -> Non
     """
     record_last_recurrent_layer_without_gradient(run, accounts)
     record_dropout_that_ignores_eval(run, accounts)
-    record_updates_that_are_dropped(run, accounts)
+    record_manual_updates_never_applied(run, accounts)
     record_bootstrapped_targets_with_gradient(run, accounts)
 
 

@@ -436,7 +436,7 @@ class TorchWatcher(Watcher):
         """Run autograd's own backward pass while the hooks record the adjoints."""
         targets = list_tensors_in_arguments(args[:1] or (kwargs.get("tensors", kwargs.get("outputs")),))
         graph = self.log.graph
-        rows = self._run_safely(_find_or_add_rows_unless_full, self.log, targets) or []
+        rows = self._run_safely(_find_rows_or_add_unless_full, self.log, targets) or []
         graph.keeps_graph = bool(kwargs.get("retain_graph") or kwargs.get("create_graph"))
         requested = list_tensors_in_arguments((args[1:2], kwargs.get("inputs")))
         self._run_safely(graph.attach_adjoint_hooks_to_requested_results, requested)
@@ -452,7 +452,7 @@ class TorchWatcher(Watcher):
             self.recording.failed_sweep = graph.current_sweep
             if function_name == "grad":
                 self.recording.failed_source_rows = (
-                    self._run_safely(_find_or_add_rows_unless_full, self.log, requested) or []
+                    self._run_safely(_find_rows_or_add_unless_full, self.log, requested) or []
                 )
             raise
         finally:
@@ -585,7 +585,7 @@ def _find_break_cause_by_name(function_name: str, inputs: Tensors, outputs: Tens
     return ""
 
 
-def _find_or_add_rows_unless_full(log: TorchLog, tensors: Tensors) -> RowList:
+def _find_rows_or_add_unless_full(log: TorchLog, tensors: Tensors) -> RowList:
     """Return the rows of some tensors, adding missing rows. If the log is full, tensors without a row are left out."""
     return [
         log.find_or_add_row(tensor) for tensor in tensors if not log.is_full or log.find_current_row(tensor) is not None

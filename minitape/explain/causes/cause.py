@@ -105,7 +105,7 @@ class Cause:
         """The frameworks in which the cause occurs."""
         return tuple(name for name in FRAMEWORKS if any(framework == name for framework, _ in self.text_by_variant))
 
-    def find_text(self, framework: str, variant: str = "") -> CauseText:
+    def get_text_or_default_variant(self, framework: str, variant: str = "") -> CauseText:
         """Return the sentences for a framework.
 
         Args:

@@ -18,7 +18,7 @@ def plan_removal_of_block_using(*names: str) -> Plan:
     """
 
     def build_removal(fault: FaultSite) -> Fix | None:
-        enclosing = fault.statement.find_enclosing_with_or_function(*names)
+        enclosing = fault.statement.find_enclosing_with_or_function_using(*names)
         if enclosing is None:
             return None
         decorators = [

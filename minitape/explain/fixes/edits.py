@@ -274,7 +274,7 @@ def replace_sample_by_rsample(fault: FaultSite, node: Any) -> Change | None:
     Returns:
         The new text, or None if the edit does not apply to the node.
     """
-    paused = fault.statement.find_enclosing_with_or_function("no_grad", "inference_mode")
+    paused = fault.statement.find_enclosing_with_or_function_using("no_grad", "inference_mode")
     if not is_call_of(node, "sample") or not isinstance(node.func, ast.Attribute) or paused:
         return None
     rows = [row for row in fault.question.rows if fault.row is not None and row.site == fault.row.site]

@@ -178,7 +178,7 @@ def find_receiver_or_first_argument(fault: FaultSite, call: AST | None) -> Optio
     return call.args[0] if call.args and not isinstance(call.args[0], ast.Starred) else None
 
 
-def spell_path_for_program(fault: FaultSite, path: str) -> str | None:
+def spell_function_path_as_imported(fault: FaultSite, path: str) -> str | None:
     """Return a function's path as the program would write it.
 
     Args:

@@ -26,7 +26,7 @@ from .fault_site import (
     Fix,
     is_call_of,
     replace_node_in_line,
-    spell_path_for_program,
+    spell_function_path_as_imported,
 )
 from .numeric_fixes import STEP_FUNCTIONS
 
@@ -154,7 +154,7 @@ def _convert_leaving_call(fault: FaultSite, node: AST) -> AST | None:
     if name in excluded_names or _find_root_package(fault, function) not in ("numpy", "math"):
         return None
     equivalent = fault.dialect.find_equivalent_function(unparse(function).partition(".")[2])
-    path = spell_path_for_program(fault, equivalent) if equivalent else None
+    path = spell_function_path_as_imported(fault, equivalent) if equivalent else None
     if path is None:
         return None
     extra_arguments = [ast.Constant(1)] if is_tensorflow and name == "dot" else []

@@ -15,7 +15,7 @@ from .fault_site import (
     FaultSite,
     find_receiver_or_first_argument,
     is_call_of,
-    spell_path_for_program,
+    spell_function_path_as_imported,
 )
 
 _RANDOM_FUNCTIONS = set("rand randn randint normal uniform bernoulli sample rsample dropout".split())
@@ -46,7 +46,7 @@ def format_straight_through_estimator(fault: FaultSite, step: ast.expr, operand:
     inner = f"({unparse(step)}) - ({unparse(operand)})"
     if not fault.dialect.stop_gradient:
         return unparse(parse_expression(f"({unparse(operand)}) + ({inner}).detach()"))
-    stop_function = spell_path_for_program(fault, fault.dialect.stop_gradient)
+    stop_function = spell_function_path_as_imported(fault, fault.dialect.stop_gradient)
     if stop_function is None:
         return None
     return unparse(parse_expression(f"({unparse(operand)}) + {stop_function}({inner})"))
@@ -98,7 +98,7 @@ def restrict_edit_to_input_with_minimum_zero(edit: Edit, input_index: int = 0) -
     return edit_at_zero
 
 
-def restrict_edit_to_nonzero_result(edit: Edit) -> Edit:
+def restrict_edit_to_result_not_all_zero(edit: Edit) -> Edit:
     """Return an edit that applies only if the operation's result has an element that is not zero.
 
     If all results of a root are zero, the derivative of the operand is usually zero as well, and the edit would not

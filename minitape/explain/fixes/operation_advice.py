@@ -20,7 +20,7 @@ from .fault_site import (
     find_receiver_or_first_argument,
     is_call_of,
     is_result_used_as_index,
-    spell_path_for_program,
+    spell_function_path_as_imported,
 )
 from .host_conversion_fixes import FLAT_FUNCTIONS, find_convertible_call_and_new_text
 from .numeric_fixes import (
@@ -132,7 +132,7 @@ def _format_argument_negated_for_minimum(selection: AST, argument: OptionalExpre
 
 
 def _spell_path_or_keep(fault: FaultSite, path: str) -> str:
-    return spell_path_for_program(fault, path) or path
+    return spell_function_path_as_imported(fault, path) or path
 
 
 def format_soft_comparison(fault: FaultSite, node: Any) -> OptionalText:

@@ -121,7 +121,7 @@ def find_sentences_of_finding(framework: str, finding: Finding) -> CauseText:
     variant = finding.sentence_fields.get("kind", finding.variant)
     # If a later line hides the nonfinite value, the forward and backward pass share one sentence.
     is_hidden = (finding.cause, variant) == ("nan_backward", "hidden")
-    return CAUSES["nan_forward" if is_hidden else finding.cause].find_text(framework, variant)
+    return CAUSES["nan_forward" if is_hidden else finding.cause].get_text_or_default_variant(framework, variant)
 
 
 def to_explanation_without_edits(question: Question, finding: Finding) -> Explanation:

@@ -196,7 +196,7 @@ class Statement:
         exact = [n for n in candidates if (n.lineno, n.col_offset) == (first_line, first_column)]
         return next((n for n in exact + candidates if n in exact or isinstance(n, ast.Call)), None)
 
-    def find_enclosing_with_or_function(self, *header_names: str) -> Statement | None:
+    def find_enclosing_with_or_function_using(self, *header_names: str) -> Statement | None:
         """Return the innermost surrounding ``with`` statement or function whose header uses one of the given names.
 
         Args:

@@ -444,7 +444,10 @@ def check_activation_before_logits_loss(run: CheckedRun) -> Suspicions:
             activation, logits = _find_activation_in_log_of_exponentials(run, row)
         if logits is None:
             continue
-        maker, loss_name = _find_row_before_signs_and_shifts(run, logits), _describe_called_loss(row.site)
+        maker, loss_name = (
+            _find_row_before_signs_and_shifts(run, logits),
+            _get_called_loss_name_or_placeholder(row.site),
+        )
         if run.find_activation_name(maker) == activation:
             fields = {"what": loss_name, "one": activation, "other": _format_place_suffix_of_layer(maker, row)}
             yield build_row_suspicion(row, "activation_twice", fields)
@@ -458,7 +461,7 @@ def _format_place_suffix_of_layer(layer_row: RecordedRow, loss_row: RecordedRow)
     return format_place_suffix(layer_row.site)
 
 
-def _describe_called_loss(site: Site) -> str:
+def _get_called_loss_name_or_placeholder(site: Site) -> str:
     """Return the name of the loss function called on a line, or "The loss" if no called name is that of a loss."""
     names = (ast.unparse(call.func) for call in find_statement(site).calls)
     return next(
@@ -757,7 +760,7 @@ def check_saturated_activations(run: CheckedRun) -> Suspicions:
             continue
         if sent >= VANISHING_RATIO * _find_smallest_adjoint_size_from_row_to_target(run, row.index):
             continue
-        if _has_small_slope(run, row, adjoint):
+        if _has_small_or_unknown_slope(run, row, adjoint):
             fields = {
                 "what": run.find_activation_or_operation_name(row),
                 "from_": received,
@@ -783,7 +786,7 @@ def _find_smallest_adjoint_size_from_row_to_target(run: CheckedRun, row: int) ->
     return min(compute_root_mean_square(run.find_adjoint(index)) for index in downstream)
 
 
-def _has_small_slope(run: CheckedRun, row: RecordedRow, adjoint: OptionalArray) -> bool:
+def _has_small_or_unknown_slope(run: CheckedRun, row: RecordedRow, adjoint: OptionalArray) -> bool:
     """Return whether an activation is almost flat at the elements that an adjoint reached.
 
     If so, the gradient is small because of the activation, and not because shares cancel.

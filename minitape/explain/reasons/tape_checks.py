@@ -30,7 +30,7 @@ from .zero_nan import (
     find_blamed_return_site_of_rule,
     find_cause_of_nonfinite,
     find_cause_of_zero,
-    is_row_value_finite,
+    is_row_value_finite_or_unknown,
 )
 
 FUNCTION_OPS = ("function", "PartitionedCall", "StatefulPartitionedCall")
@@ -131,7 +131,7 @@ def _is_site_in_pause(site: Site) -> bool:
     Args:
         site: The line.
     """
-    return find_statement(site).find_enclosing_with_or_function("stop_recording", "init_scope") is not None
+    return find_statement(site).find_enclosing_with_or_function_using("stop_recording", "init_scope") is not None
 
 
 def find_custom_rule_returning_none(question: TapeQuestion) -> OptionalFinding:
@@ -292,7 +292,7 @@ def to_explanation_of_zero_or_nonfinite(question: TapeQuestion, finding: Finding
     if answer.kind == "zero":
         answer.message = join_sentences(fill("The gradient of {x} is zero.", x=name), answer.message)
     elif answer.kind == "nonfinite":
-        target_is_finite = all(is_row_value_finite(question, row) for row in question.target_rows)
+        target_is_finite = all(is_row_value_finite_or_unknown(question, row) for row in question.target_rows)
         gradient = fill("The gradient of {x} is not finite.", x=name)
         answer.message = join_sentences(
             gradient if target_is_finite else fill("The target is not finite."), answer.message

@@ -166,7 +166,7 @@ def describe_escape(blamed: BlamedPlace) -> Fields:
     return {"kind": kind, "what": blamed.function_text if is_named else fill(ESCAPE_WORDS.get(method, method))}
 
 
-def describe_stored_value(blamed: BlamedPlace) -> Fields:
+def describe_value_stored_in_variable(blamed: BlamedPlace) -> Fields:
     """Describe the call that stored a value in a variable, and what to write instead."""
     origin = None if blamed.node is None else blamed.node.origin
     was_before_block = origin is not None and not blamed.adapter.is_after_block_begin(origin.clock)
@@ -216,7 +216,7 @@ def describe_operation_outside_block(blamed: BlamedPlace) -> Fields:
 
 def describe_pause(blamed: BlamedPlace) -> Fields:
     """Describe the block in which recording is paused."""
-    pause_statement = blamed.statement.find_enclosing_with_or_function("stop_recording", "init_scope")
+    pause_statement = blamed.statement.find_enclosing_with_or_function_using("stop_recording", "init_scope")
     is_init_scope = pause_statement is not None and "init_scope" in collect_names_and_attributes(pause_statement.nodes)
     return {"function": "init_scope" if is_init_scope else "stop_recording"}
 
@@ -307,7 +307,7 @@ DESCRIBE_BY_CAUSE = {
     "nondifferentiable_op": describe_nondifferentiable_op,
     "no_gradient_registered": describe_unregistered_operation,
     "left_through_numpy": describe_escape,
-    "state": describe_stored_value,
+    "state": describe_value_stored_in_variable,
     "outside_tape": describe_operation_outside_block,
     "recording_paused": describe_pause,
     "rebound": describe_rebinding,

@@ -70,7 +70,7 @@ def is_row_value_all_zero(question: Question, row: int) -> bool:
     return value is not None and value.is_all_zero
 
 
-def is_row_value_finite(question: Question, row: int) -> bool:
+def is_row_value_finite_or_unknown(question: Question, row: int) -> bool:
     """Return whether all elements of a row are finite. A row without a known value counts as finite.
 
     Args:
@@ -169,7 +169,9 @@ def find_cause_of_nonfinite(question: Question) -> OptionalFinding:
     arrived_adjoints = [sweep.adjoints[row] for row in question.used_source_rows if row in sweep.adjoints]
     if not arrived_adjoints:
         return None
-    nonfinite_target = next((row for row in question.target_rows if not is_row_value_finite(question, row)), None)
+    nonfinite_target = next(
+        (row for row in question.target_rows if not is_row_value_finite_or_unknown(question, row)), None
+    )
     if nonfinite_target is not None:
         return question.get_or_compute_shared_result(
             "nonfinite target", lambda: explain_origin_of_nonfinite(question, nonfinite_target)
@@ -182,7 +184,7 @@ def find_cause_of_nonfinite(question: Question) -> OptionalFinding:
             continue
         if all(share.product.is_all_finite or not question.is_computed_from_source(share.row) for share in shares):
             continue
-        if not is_row_value_finite(question, call):
+        if not is_row_value_finite_or_unknown(question, call):
             return explain_origin_of_nonfinite(question, call, is_hidden=True)
         overflows = adjoint is not None and may_product_overflow(question, call, [adjoint.to_array()])
         rule = question.adapter.find_return_site_of_custom_rule(question.rows[call])
@@ -216,7 +218,7 @@ def explain_origin_of_nonfinite(question: Question, row: int, is_hidden: bool = 
         is_hidden: Whether a later operation hides the value, so that only the derivative is nonfinite.
     """
     nonfinite = collect_rows_and_ancestors(
-        question.rows, [row], lambda _, edge: not is_row_value_finite(question, edge.input_row)
+        question.rows, [row], lambda _, edge: not is_row_value_finite_or_unknown(question, edge.input_row)
     )
     first_row = question.rows[min(nonfinite)]
     cause, variant = ("nan_backward", "hidden") if is_hidden else ("nan_forward", "")
@@ -333,7 +335,7 @@ def find_cause_of_zero(question: Question) -> OptionalFinding:
     # Zeros usually pass through many operations, so their origin is explained only once for all sources behind the
     # same operation.
     origins, changed_rows, zeroing_calls = question.get_or_compute_shared_result(
-        "zeros", lambda: _find_zero_origins_and_zeroing_calls(question)
+        "zeros", lambda: _find_zero_origins_hook_rows_and_calls(question)
     )
     row = origins.get(arrived_rows[0])
     if row is None:
@@ -344,7 +346,7 @@ def find_cause_of_zero(question: Question) -> OptionalFinding:
     )
 
 
-def _find_zero_origins_and_zeroing_calls(question: Question) -> tuple[RowByRow, RowSet, RowList]:
+def _find_zero_origins_hook_rows_and_calls(question: Question) -> tuple[RowByRow, RowSet, RowList]:
     """Find out where a sweep makes adjoints zero. The sweep is searched only once for all sources.
 
     Returns:

@@ -207,7 +207,7 @@ class TorchRunWatch:
         """Whether the watch is resting and reads only losses, or an error ended it."""
         return self._resting_passes > 0 or bool(self.accounts.watch_error)
 
-    def list_account_per_optimizer_step(self, tensor: Tensor) -> list[OptimizerAccount]:
+    def list_one_optimizer_account_per_step(self, tensor: Tensor) -> list[OptimizerAccount]:
         """Return an entry for each step of the optimizers that hold a tensor.
 
         Args:
