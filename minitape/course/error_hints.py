@@ -120,10 +120,10 @@ ERROR_HINTS = {
     ),
     r"is.a.bool.tensor": "True and False are not numbers here. Convert them to numbers first: tf.cast(x > 0, x.dtype).",
     r"'tuple'.object.does.not.support": "A tuple cannot be changed. Make a list of it first: list(...).",
-    r"item.assignment|only.integer.scalar": (
-        "A tensor cannot be changed in place. To change some of its numbers, compute a new tensor, as tf.where does. "
-        "A position or a length should be a single whole number."
+    r"item.assignment": (
+        "A tensor cannot be changed in place. To change some of its numbers, compute a new tensor, as tf.where does."
     ),
+    r"only.integer.scalar": "A position or a length should be a single whole number.",
     r"RecursionError": "The calls are nested too deeply here. Does a function call itself, and when should it stop?",
     r"IndexError": "There is nothing at this position of a list or an axis. Positions are counted from 0.",
     r"KeyError": (

@@ -287,7 +287,7 @@ def progress(*lessons: str | int) -> None:
     lines = []
     # By default, the course's lessons with exercises, and other lessons in which the learner solved something.
     shown_lessons = lessons or sorted(list_built_in_lessons() | {name.rpartition(".")[0] for name in solved_names})
-    for lesson in map(_pad_lesson_number, shown_lessons):
+    for lesson in (str(lesson).zfill(2) for lesson in shown_lessons):  # A lesson may be given by number.
         names = list(collect_exercises(lesson)) or sorted(
             name for name in solved_names if name.rpartition(".")[0] == lesson
         )
@@ -303,8 +303,3 @@ def progress(*lessons: str | int) -> None:
         )
         lines.append(line + (say("   left: {names}", names=say(", ").join(open_names)) if open_names else ""))
     print_text("\n".join(lines) or say("Nothing is solved yet."))
-
-
-def _pad_lesson_number(lesson: str | int) -> str:
-    """Return the name of a lesson, which may be given by name or by number."""
-    return str(lesson).zfill(2) if str(lesson).isdigit() else str(lesson)

@@ -216,7 +216,7 @@ def describe_difference(
         kind = "operation" if solution_next else "end"
     elif own_row is None:
         kind = "operation" if own_next else "missing"
-        if solution_row["by"] is not None and solution_row["status"] == "recorded":
+        if solution_row["by"] is not None:
             kind = "sweep"
     elif kind == "recording":
         if here != there:

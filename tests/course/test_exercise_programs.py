@@ -253,7 +253,7 @@ WRONG = [
         "print only shows a value",
     ),
     ("01.4", NESTED.replace("return outer", "print(first)\n    outer"), "Its last line is outer.gradient(first, x)."),
-    ("01.2", LATE_WATCH.replace("gradient(y, x)", "gradient(x, y)"), "arguments are swapped"),
+    ("01.2", LATE_WATCH.replace("gradient(y, x)", "gradient(x, y)"), "should be passed as the target"),
     ("08.2", SLOPE.replace("f(x)", "f(tf.cast(x, tf.float32))"), "only floats have gradients"),
     (
         "08.2",

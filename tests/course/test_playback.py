@@ -87,6 +87,23 @@ def test_tapes_that_are_alike_are_not_shown_and_another_name_is_no_difference():
     assert "Row" not in check_program("01.2", SOLUTIONS["01.2"])
 
 
+def test_steps_of_an_inner_sweep_that_outer_tapes_record_are_missing_on_no_inner_tape():
+    side_by_side = """def third_derivative(f, value):
+    x = tf.Variable(value)
+    with tf.GradientTape() as one:
+        y = f(x)
+    first = one.gradient(y, x)
+    with tf.GradientTape() as two:
+        z = first * x
+    second = two.gradient(z, x)
+    with tf.GradientTape() as three:
+        u = second * x
+    return three.gradient(u, x)
+"""
+    said = check_program("07.3", side_by_side)
+    assert "two and the solution's middle: " in said and "first × x = " in said, said
+
+
 def test_other_leaves_and_a_tape_that_is_asked_twice_say_nothing():
     assert "Row" not in check_program("01.2", solved("01.2", "tape.watch(x)", "pass"))
     assert "Row" not in check_program("05.3", solved("05.3", "tape.gradient(z, x)", "tape.gradient(y, x)"))

@@ -476,3 +476,19 @@ def test_a_hint_with_fewer_pieces_than_the_answer_has_parts_is_left_whole():
     hint = "Look. A: the first. B: the second."
     assert narrow_hint_to_wrong_part(hint, exercise, [0.0, 2.0, 3.0]) == hint
     assert narrow_hint_to_wrong_part(f"{hint} C: the third.", exercise, [1.0, 0.0, 3.0]) == "Look. B: the second."
+
+
+def test_a_share_that_went_to_the_wrong_row_is_not_said_to_have_left_the_sum():
+    said = check_program("12.3", solved("12.3", "zip(inputs, shares)", "enumerate(shares)"))
+    assert "but only the 5.0 is in the answer. The 3.0 should come to the row of the sum first" in said, said
+
+
+def test_gradients_that_are_sums_of_arrays_are_told_by_their_shape():
+    wrong = SOLUTIONS["12.4"].replace("(g * y, g * x)", "(np.sum(g * y), np.sum(g * x))")
+    assert "single numbers, the sums of the right arrays" in check_program("14.10", wrong)
+
+
+def test_a_tensor_that_is_written_to_hears_of_no_position():
+    loop = "    for i in range(len(numbers)):\n        if x[i] < 0:\n            x[i] = 0\n    return x"
+    said = check_program("appendix.2", f"def without_negatives(numbers):\n    x = tf.constant(numbers)\n{loop}\n")
+    assert "cannot be changed in place" in said and "whole number" not in said, said

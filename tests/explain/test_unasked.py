@@ -186,7 +186,7 @@ tf.reduce_sum(c, dim=0) | axis
 tape.gradient(y) | tape.gradient(y, x)
 tape.jacobian(y, np.ones(2)) | without .numpy()
 tape.jacobian(3.0, x) | without .numpy()
-tape.gradient(x, y) * 2.0 | arguments are swapped
+tape.gradient(x, y) * 2.0 | should be passed as the target
 tf.Variable(3) * 2.0 | tf.Variable(3.0)
 tf.sqrt(4) | 3.0 instead of 3
 tf.constant(np.ones(2)) * c | floats are float64 by default

@@ -126,9 +126,8 @@ CAUSES = (
         Fix: Check whether the function that computes the target ends with a return statement.
 
         [tape: swapped]
-        {x} was computed from the target, and not the target from {x}. The two arguments are swapped.
-        Fix: Swap the arguments: pass the computed value first, and then the value that it was computed from, as in
-        tape.gradient({x}, ...).
+        {x} was computed from the target, and not the target from {x}. So {x} should be passed as the target.
+        Fix: Pass {x} first, and then the value that its gradient should be for, as in tape.gradient({x}, ...).
 
         [tape: used]
         {x} was used, but the target does not depend on the result{used}.
