@@ -29,12 +29,12 @@ CANCELLING_CAUSES = ("zero_cancels", "zero_sum")
 INVERSE_OPS = set("acos arccos asin arcsin atanh arctanh Acos Asin Atanh".split())
 
 
-def to_target_list(target: Any) -> Sequence:
+def wrap_single_target_in_list(target: Any) -> Sequence:
     """Return the targets in a list or tuple, or wrap a single target in a list.
 
     An empty list is treated as a single target.
 
-    >>> to_target_list([1, 2]), to_target_list(3), to_target_list([])
+    >>> wrap_single_target_in_list([1, 2]), wrap_single_target_in_list(3), wrap_single_target_in_list([])
     ([1, 2], [3], [[]])
     """
     return target if isinstance(target, (list, tuple)) and target else [target]
@@ -214,7 +214,7 @@ class Checkup:
         if self.target is None:
             # autograd.grad does not set .grad, so its passes count only if the block never calls backward().
             return [sweep for sweep in self.recording.sweeps if sweep.function_name != "grad"] or self.recording.sweeps
-        rows = map(self.recording.find_row, to_target_list(self.target))
+        rows = map(self.recording.find_row, wrap_single_target_in_list(self.target))
         target_sweeps = [sweep for row in rows for sweep in self.recording.list_sweeps_from_or_else_through(row)]
         return [sweep for sweep in self.recording.sweeps if sweep in target_sweeps]
 
@@ -223,7 +223,7 @@ class Checkup:
         rows = self.recording.list_rows(source)
         return [
             (sweep, sweep.adjoints[row])
-            for sweep in self.recording.choose_sweeps_for_source(source, self._sweeps_in_question)
+            for sweep in self.recording.choose_sweeps_of_source_or_all_if_trainable(source, self._sweeps_in_question)
             for row in rows
             if row in sweep.adjoints
         ]
@@ -325,7 +325,8 @@ class FrameworkRecording(Recording, ABC):
             on the source.
         """
         explanations = [
-            self._explain_gradient(explanation_of_target, source) for explanation_of_target in to_target_list(target)
+            self._explain_gradient(explanation_of_target, source)
+            for explanation_of_target in wrap_single_target_in_list(target)
         ]
         explanation = min(
             explanations,
@@ -341,7 +342,9 @@ class FrameworkRecording(Recording, ABC):
         ]
         return explanation.add_side_breaks(blocked if explanations[1:] else ())
 
-    def choose_sweeps_for_source(self, source: Any, sweeps: list[BackwardPass]) -> list[BackwardPass]:
+    def choose_sweeps_of_source_or_all_if_trainable(
+        self, source: Any, sweeps: list[BackwardPass]
+    ) -> list[BackwardPass]:
         """Return the backward passes that were meant to compute the gradient of a source, or else all passes.
 
         Args:

@@ -56,16 +56,16 @@ SHORT_LABELS = {
 }
 
 
-def to_snapshot_value(value: Any) -> Any:
+def to_shown_value_fields(value: Any) -> Any:
     """Return the ``ValueFields`` of a number or array, or of an object with a ``shown()`` method. None stays None.
 
-    >>> to_snapshot_value(2.0)
+    >>> to_shown_value_fields(2.0)
     {'text': '2.0', 'data': 2.0}
     """
     return value.shown() if hasattr(value, "shown") else to_value_fields(value)
 
 
-def to_real_array(value: Any) -> np.ndarray | None:
+def to_float64_array_if_real(value: Any) -> np.ndarray | None:
     """Return the elements of a value as float64.
 
     Args:
@@ -105,7 +105,7 @@ def drop_excess_thumbnails(snapshot_part: Any, thumbnail_counter: Iterator[int])
 
 def build_picture_row(recorded_row: RecordedRow) -> PictureRow:
     """Return the picture's row for a recorded row."""
-    value = to_snapshot_value(recorded_row.value)
+    value = to_shown_value_fields(recorded_row.value)
     fields: RowFields = {
         "op": shorten_name(recorded_row.op),
         "label": SHORT_LABELS.get(recorded_row.label, shorten_name(recorded_row.label)),
@@ -131,7 +131,7 @@ def build_picture_row(recorded_row: RecordedRow) -> PictureRow:
         "scope": [shorten_name(part) for part in recorded_row.scope],
     }
     own_fields: OptionalRow = (
-        None if recorded_row.tangent is None else {"tangent": to_snapshot_value(recorded_row.tangent)}
+        None if recorded_row.tangent is None else {"tangent": to_shown_value_fields(recorded_row.tangent)}
     )
     return PictureRow(recorded_row.index, fields, tuple(recorded_row.inputs_if_operation), None, value, own_fields)
 
@@ -150,14 +150,14 @@ def find_known_rule_of_row(recording: Recording, row: int) -> KnownRule | None:
     if row not in recording.known_rules:
         recorded_row, rule = recording.rows[row], None
         if recorded_row.kind == "operation" and recorded_row.cut is None and recorded_row.call_id == row:
-            inputs = [to_real_array(recording.rows[i].value) for i in recorded_row.inputs]
-            result = to_real_array(recorded_row.value)
+            inputs = [to_float64_array_if_real(recording.rows[i].value) for i in recorded_row.inputs]
+            result = to_float64_array_if_real(recorded_row.value)
             rule = find_known_rule(recorded_row.op, inputs, result, recorded_row.dtype, recorded_row.label)
         recording.known_rules[row] = rule
     return recording.known_rules[row]
 
 
-def list_result_of_shown_sweep(
+def list_shown_sweep_result_if_any(
     recording: Recording, target: Any, sources: Any, namespaces: Iterable[dict]
 ) -> list[ResultFields]:
     """Return the RESULT of the backward pass that a picture shows.
@@ -296,7 +296,7 @@ def _find_value_after_optimizer_step(recording: Recording, row: int) -> Optional
     with suppress(Exception):  # A picture without the update is better than no picture at all.
         framework_recording = cast("FrameworkRecording", recording)
         before, after = framework_recording.read_weights_around_last_step(named_source.source)
-        used = to_real_array(recording.rows[row].value)
+        used = to_float64_array_if_real(recording.rows[row].value)
         if before is None or after is None or used is None:
             return None
         # A step leaves a parameter without a gradient as it is.
@@ -345,18 +345,18 @@ class RecordingSteps(SweepSteps):
     def _build_step(self, call_row: int, edges: list[AdjointShare]) -> StepFields:
         """Return the ``StepFields`` of a call, with the shares that the call sent along its edges."""
         rule = find_known_rule_of_row(self._recording, call_row)
-        adjoint = to_real_array(self._sweep.adjoints.get(call_row))
+        adjoint = to_float64_array_if_real(self._sweep.adjoints.get(call_row))
         edge_fields: list[EdgeFields] = [
             {
                 "input": row,
                 "port": port,
                 **(
-                    rule.compare_with_framework_share(port, adjoint, to_real_array(product))
+                    rule.compare_with_framework_share(port, adjoint, to_float64_array_if_real(product))
                     if rule
                     else EdgeFields(local=None)
                 ),
-                "product": to_snapshot_value(product),
-                "sum": to_snapshot_value(total),
+                "product": to_shown_value_fields(product),
+                "sum": to_shown_value_fields(total),
             }
             for row, port, product, total in edges
         ]
@@ -377,12 +377,12 @@ class RecordingSteps(SweepSteps):
         return (
             to_value_fields(np.zeros(self._recording.rows[row].shape)[()])
             if adjoint is None
-            else to_snapshot_value(adjoint)
+            else to_shown_value_fields(adjoint)
         )
 
     def list_source_gradients(self) -> list:
         """Return the ``ValueFields`` of each source's adjoint, or None for a source that no adjoint reached."""
-        return [to_snapshot_value(self._sweep.adjoints.get(row)) for row in self._source_rows]
+        return [to_shown_value_fields(self._sweep.adjoints.get(row)) for row in self._source_rows]
 
     def build_sweep_fields(self) -> SweepFields:
         """Return the ``SweepFields`` with the steps and the gradients."""

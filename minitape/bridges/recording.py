@@ -34,8 +34,8 @@ from .picture_reader import (
     RecordingReader,
     RecordingSteps,
     drop_excess_thumbnails,
-    list_result_of_shown_sweep,
-    to_snapshot_value,
+    list_shown_sweep_result_if_any,
+    to_shown_value_fields,
 )
 
 if TYPE_CHECKING:
@@ -438,7 +438,7 @@ class Recording(PictureSource):
         return RecordingReader(self, namespaces)
 
     def build_stepper(
-        self, target: Any, sources: Any, kept_arrays: Any = None, show: Callable[[Any], Any] = to_snapshot_value
+        self, target: Any, sources: Any, kept_arrays: Any = None, show: Callable[[Any], Any] = to_shown_value_fields
     ) -> RecordingSteps | None:
         """Return the sweep that a picture shows.
 
@@ -465,7 +465,7 @@ class Recording(PictureSource):
             kept_arrays: Ignored, because only tapes need it.
             namespaces: The dictionaries in which to look up Python names for rows.
         """
-        return [] if self._recording else list_result_of_shown_sweep(self, target, sources, namespaces)
+        return [] if self._recording else list_shown_sweep_result_if_any(self, target, sources, namespaces)
 
     def explain_gradient(self, target: Any, source: Any) -> Any:
         """Return the explanation that ``explain(target, source)`` returns.

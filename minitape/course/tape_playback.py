@@ -206,7 +206,8 @@ def describe_difference(
     own, solution = map(_ComparedTape, tapes, snapshots, difference.places)
     (own_row, solution_row), (own_next, solution_next) = difference.rows, difference.next_rows
     own_watches, solution_watches = own.list_watches_without(solution), solution.list_watches_without(own)
-    kind, line = difference.kind, _find_line(own_next)
+    kind = difference.kind
+    line = linecache.getline(own_next["file"] or "", own_next["line"] or 0).strip() if own_next else ""
     here, there = own.describe_row(own_next), solution.describe_row(solution_next)
     if kind in ("adjoint", "share"):
         here, there = (truncate_text(value, MAX_VALUE_LENGTH) for value in difference.values)
@@ -297,7 +298,3 @@ class _ComparedTape:
             return str(row["name"] or row["label"] or row["op"]).removesuffix(":0")
         text = re.sub(ROW_NUMBER, "…", self._expressions.list_texts_longest_first(row)[0])
         return re.sub(r"^(\[…\])\((.+)\)$", r"\2\1", text)  # x[…] instead of […](x)
-
-
-def _find_line(row: OptionalRow) -> str:
-    return linecache.getline(row["file"] or "", row["line"] or 0).strip() if row else ""

@@ -118,7 +118,10 @@ class Expressions:
             if _match_number_operand(formula):  # Other frameworks do not record a number as an input.
                 return formula.replace("x", operand).replace("^2", "²").replace("^3", "³"), 0
         label = "pow" if label == "xʸ" else label
-        return (f"{label}({', '.join(text for text, _ in parts)})", 3) if parts else (label, 3)
+        # The inputs of a traced function are not in the order of its arguments, because a variable comes last.
+        if not parts or (row["op"] == "function" and len(parts) > 1):
+            return label, 3
+        return f"{label}({', '.join(text for text, _ in parts)})", 3
 
     def _format_operand_with_precedence(self, row_number: int, depth: int) -> tuple[str, int]:
         """Return the text of an input and its precedence.

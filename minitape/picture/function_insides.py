@@ -111,7 +111,7 @@ def _build_function_inside(
     inner_reader = TapeReader(tape, [{**names, concrete_function.name: tape}])
     inner_rows = inner_reader.read_new_rows(MAX_ROWS)
     inner_reader.update_names_and_leaf_states(inner_rows)
-    names_in_source = find_names_in_source(inner_reader.required_record, inner_rows, MAX_ASSIGNMENTS)
+    names_in_source = find_names_in_source(inner_reader.required_recording, inner_rows, MAX_ASSIGNMENTS)
     merge_parts_and_return_merged(inner_rows, names_in_source)
     inner_snapshot: Snapshot = inner_reader.build_snapshot_without_sweep(
         [inner_row.to_row_fields() for inner_row in inner_rows], 0
@@ -152,7 +152,7 @@ def _list_call_input_names(reader: TapeReader, call: Call) -> NameList:
     """
     parameters = call.attrs["concrete_function"].first_run.argument_names
     names_by_row = reader.map_rows_to_python_names()
-    leaves = reader.required_record.leaves
+    leaves = reader.required_recording.leaves
     names = [
         names_by_row.get(row) or getattr(getattr(leaves.get(row), "variable", None), "name", "")
         for row in call.inputs[len(parameters) :]

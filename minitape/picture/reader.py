@@ -219,7 +219,7 @@ class TapeReader(Reader):
         return record
 
     @property
-    def required_record(self) -> Record:
+    def required_recording(self) -> Record:
         """The recording, for code that runs only after a row has been read."""
         assert self.record is not None
         return self.record
@@ -228,7 +228,7 @@ class TapeReader(Reader):
         self, row: int, cell: tuple[int, int, int, int], value: Array, context: RowContext
     ) -> PictureRow:
         """Return a row of any kind. Scalar operations are handled by `_build_rows_from_columns` itself."""
-        record = self.required_record
+        record = self.required_recording
         primitive, inputs = find_operation_and_inputs(record, row)
         call = record.get_call(row)
         input_tapes = 0
@@ -277,7 +277,7 @@ class TapeReader(Reader):
         self, row: int, cell: tuple[int, int, int, int], context: RowContext, tapes: int
     ) -> RowFields:
         """Return the fields that a row shares with rows that have the same operation, location and tapes."""
-        record = self.required_record
+        record = self.required_recording
         op, _, _, site = cell
         file, line = self._note_file_and_find_line(context.place, site)
         shape, dtype = record.get_shape_and_dtype(row)
@@ -311,7 +311,7 @@ class TapeReader(Reader):
 
     def _build_call_fields(self, row: int) -> RowFields:
         """Return the fields of a row that depend on its primitive and its call's arguments."""
-        record = self.required_record
+        record = self.required_recording
         call = record.get_call(row)
         fields = build_primitive_fields(call.primitive)
         if fields["cut"] is None and record.get_shape_and_dtype(row)[1].kind in "biu":
@@ -333,7 +333,7 @@ class TapeReader(Reader):
 
     def _build_leaf_fields(self, row: int) -> RowFields:
         """Return the fields of a leaf: a variable's state, a watched source, or a constant."""
-        leaf = self.required_record.leaves.get(row)
+        leaf = self.required_recording.leaves.get(row)
         fields: RowFields = {"op": "leaf", "formula": "", "rule": [], "cut": None, "version": 0, "name": None}
         constant_fields: RowFields = {**fields, "kind": "constant", "label": "const"}
         if leaf is None:
@@ -351,7 +351,7 @@ class TapeReader(Reader):
 
     def _find_first_version(self, leaf: Leaf) -> int:
         """Return the version of a variable when the recording first read or assigned it."""
-        events = self.required_record.events
+        events = self.required_recording.events
         for event in events[self._seen_events :]:
             if event.kind.startswith("assign"):
                 self._first_versions.setdefault(id(event.subject[0]), event.subject[1])
@@ -366,7 +366,7 @@ class TapeReader(Reader):
         The context changes when a tape begins or ends, watches a row or writes its gradient, and when a name scope
         opens or closes.
         """
-        record = self.required_record
+        record = self.required_recording
         for tape_ref, spans, watched in record.tape_entries[len(self.tapes) :]:
             self.tapes.append(tape_ref() or _ReleasedTape(spans, watched))
         if not self.tapes:
@@ -391,7 +391,7 @@ class TapeReader(Reader):
         Args:
             row: The row number.
         """
-        record = self.required_record
+        record = self.required_recording
         segments = record.segments
         index = bisect_right(segments, row, key=get_start_row)
         next_segment = segments[index][0] if index < len(segments) else _ENDLESS

@@ -24,7 +24,8 @@ MAX_ALIGNED_ROWS = 2000
 """The maximum number of operations after the first difference that are aligned."""
 MAX_VALUE_LETTERS = 60
 RTOL = 1e-5
-COMMUTATIVE_OPERATIONS = {"add", "multiply", "maximum", "minimum"}
+# The inputs of a traced function are not in the order of its arguments, because a variable comes last.
+UNORDERED_OPERATIONS = {"add", "multiply", "maximum", "minimum", "function"}
 
 RowPair: TypeAlias = "tuple[OptionalRow, OptionalRow]"
 
@@ -155,7 +156,7 @@ class Alignment:
         other_inputs = other_row["inputs"]
         if len(own_inputs) != len(other_inputs):
             return False
-        if own_row["op"] in COMMUTATIVE_OPERATIONS and self._count_matching_inputs(own_inputs, other_inputs[::-1]) > (
+        if own_row["op"] in UNORDERED_OPERATIONS and self._count_matching_inputs(own_inputs, other_inputs[::-1]) > (
             self._count_matching_inputs(own_inputs, other_inputs)
         ):
             other_inputs = other_inputs[::-1]

@@ -148,13 +148,13 @@ class ValueNode:
         return self._cells
 
     @property
-    def required_record(self) -> Record:
+    def required_recording(self) -> Record:
         """The recording of the row, for code that handles only nodes with a row."""
         assert self.record is not None
         return self.record
 
     def _read_cells(self) -> RowCells:
-        op, left, right, call, *_ = self.required_record.read_all_cells(self.row)
+        op, left, right, call, *_ = self.required_recording.read_all_cells(self.row)
         return op, left, right, call
 
     def find_operation_and_inputs(self) -> tuple[Primitive | None, RowNumbers]:
@@ -167,7 +167,7 @@ class ValueNode:
             return primitive, (left,) if len(primitive.texts) == 2 else (left, right)
         return (None, ()) if call is None else (call.primitive, call.inputs)
 
-    def find_computation_or_first_use_place(self) -> CodePlace | None:
+    def find_computation_use_or_creation_place(self) -> CodePlace | None:
         """Return the user's statement that computed the row, or the first statement that used a leaf.
 
         For a value without a row, return the statement that created it. Return None if the statement is unknown.

@@ -236,7 +236,7 @@ class TapeReachability:
         last_row = max(derived_rows.difference(source_rows), default=None)
         if last_row is None:
             return None
-        return self.graph.find_or_add_row_node(self.record, last_row).find_computation_or_first_use_place()
+        return self.graph.find_or_add_row_node(self.record, last_row).find_computation_use_or_creation_place()
 
     @cached_property
     def escapes(self) -> list[LoggedEscape]:

@@ -221,7 +221,7 @@ class ValueGraph:
         primitive = BY_CODE[op - FIRST_CODE]
         inputs = (left,) if left == right or len(primitive.texts) == 2 else (left, right)
         scope_break = self._find_unrecorded_break_outside_calls(node)
-        if "-" not in primitive.texts[1:] and node.required_record.first_run is None:
+        if "-" not in primitive.texts[1:] and node.required_recording.first_run is None:
             # All inputs are floats with a rule, so these edges have a break only if the tape did not record the
             # operation.
             yield from ((self.find_row_node_in_same_run(node, row), scope_break) for row in inputs)
@@ -246,7 +246,7 @@ class ValueGraph:
                 yield (
                     self.find_body_output_node(node, call, condition),
                     scope_break
-                    or Break("nondifferentiable_op", node.find_computation_or_first_use_place(), primitive.op),
+                    or Break("nondifferentiable_op", node.find_computation_use_or_creation_place(), primitive.op),
                 )
         yield from self._iter_operation_edges(node, primitive, inputs, primitive.rules, scope_break)
 
@@ -266,7 +266,7 @@ class ValueGraph:
         for index, row in enumerate(inputs):
             input_node = self.find_row_node_in_same_run(node, row)
             # Assignments inside the function are newer than the state before the call.
-            if node.required_record.first_run is not None:
+            if node.required_recording.first_run is not None:
                 yield from self._iter_inner_assignment_edges(node, row)
             yield input_node, scope_break or self._find_operation_break(node, input_node, primitive, rules, index)
 
@@ -320,7 +320,7 @@ class ValueGraph:
             for input_row in assign_call.inputs:
                 yield (
                     self.find_row_node_in_same_run(context_node, input_row),
-                    Break("state", assigned_node.find_computation_or_first_use_place(), assign_call.primitive.name),
+                    Break("state", assigned_node.find_computation_use_or_creation_place(), assign_call.primitive.name),
                 )
 
     def find_node_in_call(self, record: Record, row: int, enclosing_call: EnclosingCall) -> ValueNode:
@@ -367,7 +367,7 @@ class ValueGraph:
                     return Break("outside_tape", CodePlace(frames), "reset")
             if self.find_pause_event_around_row(node.row) is not None:
                 cause = "recording_paused"
-        return Break(cause, node.find_computation_or_first_use_place(), node.find_operation_name())
+        return Break(cause, node.find_computation_use_or_creation_place(), node.find_operation_name())
 
     def find_pause_event_around_row(self, row: int) -> Event | None:
         """Return the event that began the ``stop_recording()`` block around a row, or None outside such blocks.
@@ -392,7 +392,7 @@ class ValueGraph:
         input_index: int,
     ) -> Break | None:
         """Return why an operation passes no gradient to one of its inputs, or None if it passes a gradient."""
-        place = node.find_computation_or_first_use_place()
+        place = node.find_computation_use_or_creation_place()
         break_ = self._find_unconditional_break(primitive, place) or self._find_dtype_break(
             node, input_node, primitive, place
         )
@@ -441,7 +441,7 @@ class ValueGraph:
         if rules is None:
             return False
         if callable(rules):
-            record = node.required_record
+            record = node.required_recording
             return self.list_whether_inputs_get_adjoint(record, record.get_call(node.row))[input_index]
         return rules[min(input_index, len(rules) - 1)] is not None
 
@@ -546,16 +546,18 @@ class ValueGraph:
         row = self.record.find_row(value)
         return [("tensor", id(value))] + ([] if row is None else [("row", row)])
 
-    def exclude_values_from_chains(self, *values: TargetOrSource) -> None:
+    def exclude_values_from_contraction(self, *values: TargetOrSource) -> None:
         """In a long recording, keep the rows of the given values out of the chains that a search contracts.
 
         Args:
             *values: Tensors and variables.
         """
         if len(self.record) > LONG_RECORD:
-            self.exclude_rows_from_chains(row for value in values for row in find_rows_in_recording(self.tape, value))
+            self.exclude_rows_from_contraction(
+                row for value in values for row in find_rows_in_recording(self.tape, value)
+            )
 
-    def exclude_rows_from_chains(self, rows: Iterable[int]) -> None:
+    def exclude_rows_from_contraction(self, rows: Iterable[int]) -> None:
         """Keep the given scalar rows out of the chains that a search contracts, and discard existing nodes.
 
         Args:

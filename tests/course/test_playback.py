@@ -104,6 +104,14 @@ def test_steps_of_an_inner_sweep_that_outer_tapes_record_are_missing_on_no_inner
     assert "two and the solution's middle: " in said and "first × x = " in said, said
 
 
+def test_arguments_of_a_traced_function_are_neither_shown_nor_compared_in_an_order():
+    swapped = solved("10.2", "loss(x, penalty)", "loss(penalty, x)")
+    assert "your program computed loss = 0.0, but the solution computed loss = 9.0" in check_program("10.2", swapped)
+    constant = solved("10.2", "penalty * x", "penalty * penalty * x").replace("tf.Variable(value)", "tf.constant(value)")
+    said = check_program("10.2", constant.replace("as tape:\n", "as tape:\n            tape.watch(x)\n"))
+    assert "tape number 2 of those you asked: " in said, said
+
+
 def test_other_leaves_and_a_tape_that_is_asked_twice_say_nothing():
     assert "Row" not in check_program("01.2", solved("01.2", "tape.watch(x)", "pass"))
     assert "Row" not in check_program("05.3", solved("05.3", "tape.gradient(z, x)", "tape.gradient(y, x)"))

@@ -15,7 +15,7 @@ from ...explain.reasons.check_order import FrameworkChecks, combine_checks, run_
 from ...explain.reasons.finding_sentences import find_access_path, to_explanation_with_fixes
 from ...explain.reasons.program_text import (
     Statement,
-    collect_names_and_attributes,
+    collect_names_and_attributes_of_nodes,
     find_binding_statements,
     find_root_name,
     find_statement,
@@ -307,7 +307,7 @@ def collect_names_computed_from(source_name: str, end_statement: Statement) -> s
         if earlier.enclosing_functions != end_statement.enclosing_functions:
             continue
         for target, value in pair_targets_with_values(earlier):
-            if names & collect_names_and_attributes(ast.walk(value or earlier.node)):
+            if names & collect_names_and_attributes_of_nodes(ast.walk(value or earlier.node)):
                 names.add(ast.unparse(target))
     return names
 

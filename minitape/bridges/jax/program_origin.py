@@ -11,7 +11,7 @@ from ...explain.reasons.program_text import (
     FUNCTION_NODES,
     FunctionNode,
     Statement,
-    collect_names_and_attributes,
+    collect_names_and_attributes_of_nodes,
     find_binding_statements,
     find_last_name_of_path,
     find_root_name,
@@ -164,7 +164,9 @@ class JaxOrigin:
                 (candidate, node) for candidate in list_statements(file) for node in _iter_compiling_nodes(candidate)
             ]:
                 own_names = (
-                    {node.name} if isinstance(node, FUNCTION_NODES) else collect_names_and_attributes(ast.walk(node))
+                    {node.name}
+                    if isinstance(node, FUNCTION_NODES)
+                    else collect_names_and_attributes_of_nodes(ast.walk(node))
                 )
                 names = {name for name in own_names if to_scoped_name(name, statement)[0] in scopes}
                 if names & self._names_of_function_in_program and "static_arg" not in unparse(node):
@@ -269,7 +271,7 @@ def _iter_compiling_nodes(statement: Statement) -> Iterator[ast.AST]:
     """Yield the calls and decorated functions in a statement that compile a function."""
     node = statement.node
     if any(
-        collect_names_and_attributes(ast.walk(decorator)) & COMPILING_TRANSFORMS
+        collect_names_and_attributes_of_nodes(ast.walk(decorator)) & COMPILING_TRANSFORMS
         for decorator in getattr(node, "decorator_list", [])
     ):
         yield node
@@ -285,7 +287,7 @@ def _collect_reached_names(names: NameSet, functions: Mapping[str, list[Function
         reached_names |= names
         definitions = [definition for callee in names for definition in functions.get(callee, [])]
         for definition in definitions:
-            names |= collect_names_and_attributes(ast.walk(definition))
+            names |= collect_names_and_attributes_of_nodes(ast.walk(definition))
     return reached_names
 
 

@@ -88,13 +88,13 @@ class WaitingCopy:
 
     def terminate_copy(self) -> None:
         """End the copy and everything that runs in it."""
-        self.close_pipes()
+        self.close_inherited_pipes()
         with suppress(OSError):
             os.killpg(self._process_id, signal.SIGKILL)
         with suppress(OSError):
             os.waitpid(self._process_id, 0)
 
-    def close_pipes(self) -> None:
+    def close_inherited_pipes(self) -> None:
         """Close the ends of the pipes in a process that has merely inherited them."""
         for file in (self._requests, self._answers):
             with suppress(OSError):

@@ -244,7 +244,7 @@ class SourceUse(NamedTuple):
         return self.leaf is not None and self.leaf.kind == "variable"
 
 
-def find_unwatched_source(question: TensorFlowQuestion) -> OptionalFinding:
+def find_source_not_watched_when_used(question: TensorFlowQuestion) -> OptionalFinding:
     """Find a source that the question's tape does not watch.
 
     Args:
@@ -851,7 +851,7 @@ TENSORFLOW_CHECKS = FrameworkChecks(
         find_missing_backward_if_no_target,
         find_cause_in_compiled_step,
         find_variable_filled_from_source,
-        find_unwatched_source,
+        find_source_not_watched_when_used,
     ),
     find_missing_derivative=find_operation_without_derivative,
     specialize_break=specialize_break_finding,
@@ -921,7 +921,7 @@ def explain_gradient(recording: TensorFlowRecording, target: Any, source: Any) -
     return to_explanation_with_fixes(question, run_checks(question, TENSORFLOW_CHECKS))
 
 
-def explain_last_gradient(recording: TensorFlowRecording, source: Any) -> Explanation:
+def explain_last_gradient_of_source(recording: TensorFlowRecording, source: Any) -> Explanation:
     """Explain the gradient of the source in the last backward pass that was meant to compute this gradient.
 
     This pass may have run in a function that was only traced, or TensorFlow may have refused it.

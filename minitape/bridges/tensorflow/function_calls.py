@@ -29,7 +29,7 @@ from ..framework_patches import RecordingBlock
 from ..mutable_state import save_state_and_build_restorer
 from ..recording import RecordedRow
 from .function_graphs import has_gradient_tape, is_replayable
-from .kept_tensors import FunctionCall, RowLimitReached, TensorFlowValue, build_placeholder_tensor
+from .kept_tensors import FunctionCall, RowLimitReached, TensorFlowValue, build_tensor_of_stand_in_values
 from .operation_log import to_handle_or_value
 from .traced_values import list_keras_models_trained_via_closures
 from .watcher import TensorFlowWatcher
@@ -177,7 +177,7 @@ def _rebuild_arguments(call: FunctionCall) -> RebuiltArguments | None:
             if not _has_only_keras_functions(dataset):
                 has_placeholders = True
                 dataset = tf.data.Dataset.from_tensors(
-                    tf.nest.map_structure(build_placeholder_tensor, value.element_spec)
+                    tf.nest.map_structure(build_tensor_of_stand_in_values, value.element_spec)
                 )
             value = iter(dataset)
         flat_arguments.append(value)

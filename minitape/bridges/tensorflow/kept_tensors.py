@@ -226,7 +226,7 @@ class RowLimitReached(BaseException):
     """
 
 
-def build_placeholder_tensor(spec: Any) -> Any:
+def build_tensor_of_stand_in_values(spec: Any) -> Any:
     """Build a tensor of a given shape and dtype, filled with placeholder values.
 
     Integers are zeros and ones, because they may be classes, words or a mask. Floats lie between 0.2 and 0.8.

@@ -13,7 +13,7 @@ from ...explain.explanation import OptionalExplanation, explain_cause
 from ...explain.layer_lookup import iter_living_instances
 from ...explain.reasons.program_text import (
     Statement,
-    collect_names_and_attributes,
+    collect_names_and_attributes_of_nodes,
     find_last_name_of_path,
     find_statement,
     list_binding_sites,
@@ -172,7 +172,7 @@ def explain_sums_of_gradients_without_reset(file: OptionalText) -> OptionalExpla
         if not isinstance(sums, (ast.Name, ast.Attribute)):
             continue
         name = find_last_name_of_path(sums)
-        users = [item for item in statements if name in collect_names_and_attributes(item.nodes)]
+        users = [item for item in statements if name in collect_names_and_attributes_of_nodes(item.nodes)]
         creations = [item for item in users if unparse(sums) in item.bound_names and item.find_call("Variable")]
         changes = [item for item in users if item not in (step, *creations)]
         are_added = [

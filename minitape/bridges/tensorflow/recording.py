@@ -50,15 +50,19 @@ class TensorFlowRecording(FrameworkRecording):
         self.log = TensorFlowLog(self)
 
     def _explain_gradient(self, target: Any, source: Any) -> Explanation:
-        from .checks import explain_gradient, explain_last_gradient
+        from .checks import explain_gradient, explain_last_gradient_of_source
 
         if target is None:
-            return explain_last_gradient(self, source)
+            return explain_last_gradient_of_source(self, source)
         explanation = explain_gradient(self, target, source)
-        last_explanation = explanation if getattr(source, "trainable", True) else explain_last_gradient(self, source)
+        last_explanation = (
+            explanation if getattr(source, "trainable", True) else explain_last_gradient_of_source(self, source)
+        )
         return last_explanation if explanation.connected and last_explanation.cause == "not_trainable" else explanation
 
-    def choose_sweeps_for_source(self, source: Any, sweeps: list[BackwardPass]) -> list[BackwardPass]:
+    def choose_sweeps_of_source_or_all_if_trainable(
+        self, source: Any, sweeps: list[BackwardPass]
+    ) -> list[BackwardPass]:
         """Return the sweeps whose sources include `source`.
 
         If no such sweep exists, return all sweeps for a trainable source, and none for any other source.

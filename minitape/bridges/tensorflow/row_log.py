@@ -29,7 +29,7 @@ from .kept_tensors import (
     RowLimitReached,
     TapeHistory,
     TensorFlowExtra,
-    build_placeholder_tensor,
+    build_tensor_of_stand_in_values,
     pause_recording,
 )
 from .operation_log import (
@@ -312,7 +312,7 @@ class TensorFlowLog:
         with pause_recording():
             value = gen_resource_variable_ops.read_variable_op(variable.handle, variable.dtype)
             if value.shape != variable.shape:
-                variable.assign(build_placeholder_tensor(variable))
+                variable.assign(build_tensor_of_stand_in_values(variable))
                 self.recording.has_placeholder_values = True
 
     def save_original_value_before_change(self, handle: Any) -> None:

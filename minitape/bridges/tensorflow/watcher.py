@@ -78,7 +78,7 @@ class TensorFlowWatcher(Watcher):
         tape_class = tf.GradientTape
         for owner, name, handler in (
             *self.sweep_watcher.list_owners_names_and_handlers(),
-            (pywrap_tfe, "TFE_Py_FastPathExecute", self._execute_with_values_of_variables),
+            (pywrap_tfe, "TFE_Py_FastPathExecute", self._execute_with_variables_replaced_by_values),
             (resource_variable_ops, "variable_accessed", self._register_accessed_variable),
             (Function, "__call__", self._store_call_and_run_function),
             (ConcreteFunction, "_call_flat", self._run_graph_and_record_variable_states),
@@ -305,7 +305,9 @@ class TensorFlowWatcher(Watcher):
                     error.add_note(f"minitape: {explanation}")
                     self.log.explanation_of_failed_step = explanation  # AutoGraph raises a new error without the note.
 
-    def _execute_with_values_of_variables(self, original: Any, context: Any, op: str, name: Any, *inputs: Any) -> Any:
+    def _execute_with_variables_replaced_by_values(
+        self, original: Any, context: Any, op: str, name: Any, *inputs: Any
+    ) -> Any:
         """Run an operation with the values of its variables, because TensorFlow would read them without a callback."""
         if self.recording.is_rerun and changes_variable(op):
             self.log.save_original_value_before_change(inputs[0])

@@ -485,7 +485,7 @@ def find_missing_backward_if_no_target(question: TorchQuestion) -> OptionalFindi
     return Finding("no_backward", variant="none") if question.target is None else None
 
 
-def find_copy_or_keep_finding(question: TorchQuestion, finding: Finding, row: RecordedRow) -> Finding:
+def replace_finding_if_path_uses_deep_copy(question: TorchQuestion, finding: Finding, row: RecordedRow) -> Finding:
     """Return the finding, or a finding about a copy of the source if the path leads through that copy.
 
     Args:
@@ -516,7 +516,7 @@ TORCH_CHECKS = FrameworkChecks(
     find_undifferentiable_target=find_non_tensor_target,
     find_untracked_source=combine_checks(find_source_without_requires_grad, find_missing_backward_if_no_target),
     specialize_break=specialize_break_finding,
-    find_cause_behind_break=find_copy_or_keep_finding,
+    find_cause_behind_break=replace_finding_if_path_uses_deep_copy,
     is_target_computation_known=is_target_computation_known,
     does_escape_reach_target_or_branch=does_escape_reach_target_or_branch,
     build_escape_finding=build_finding_of_earlier_break_or_escapes,

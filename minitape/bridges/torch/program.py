@@ -276,7 +276,7 @@ class WatchedProgram:
             del self._copies[:-MAX_COPIES]
             return
         for inherited in self._list_waiting_copies():
-            inherited.close_pipes()
+            inherited.close_inherited_pipes()
         torch.set_num_threads(1)  # Only the original process has the threads of the pool.
         self.watch.follows_all = True
         self.watch.accounts.anomaly = None
@@ -371,7 +371,9 @@ class WatchedProgram:
             list_problem_groups(page), accounts, self._keys_by_name, self._keys_with_early_gradients
         )
         if isinstance(error, (Exception, KeyboardInterrupt)):
-            report.raised = self._explain_error_by_message_or_grad_off(error) or self._explain_error_by_recording(error)
+            report.raised = self._explain_error_by_message_or_grad_off(
+                error
+            ) or self._explain_autograd_error_by_recording(error)
             has_gradients = len(accounts.losses) > 0
             groups = [group for group in groups if has_gradients and group.kind not in ("error", "unused")]
         explains_anomaly = self._anomaly_was_recorded and any(group.kind == "nonfinite" for group in groups)
@@ -490,7 +492,7 @@ class WatchedProgram:
         ]
         return next((build_problem_group(explanation, []) for explanation in explanations if explanation), None)
 
-    def _explain_error_by_recording(self, error: BaseException) -> ProblemGroup | None:
+    def _explain_autograd_error_by_recording(self, error: BaseException) -> ProblemGroup | None:
         """Explain the error that ended the program if autograd raised it."""
         is_from_autograd = self.watch.failure is error or "leaf Variable" in str(error) or is_about_none(error)
         latest: TorchRecording | None = self._recording.latest

@@ -312,7 +312,7 @@ def _split_uses_by_log_prob(run: CheckedRun, sample: RecordedRow) -> SampleUses:
     for later in run.rows[sample.index + 1 :]:
         plain_inputs = uses.other_rows.intersection(later.inputs)
         if plain_inputs:
-            if _is_log_prob_of_sample(run, later, plain_inputs):
+            if _is_log_prob_while_samples_are_untracked(run, later, plain_inputs):
                 uses.log_prob_rows.add(later.index)
             else:
                 uses.other_rows.add(later.index)
@@ -321,7 +321,7 @@ def _split_uses_by_log_prob(run: CheckedRun, sample: RecordedRow) -> SampleUses:
     return uses
 
 
-def _is_log_prob_of_sample(run: CheckedRun, row: RecordedRow, sample_rows: Iterable[int]) -> bool:
+def _is_log_prob_while_samples_are_untracked(run: CheckedRun, row: RecordedRow, sample_rows: Iterable[int]) -> bool:
     """Return whether a row is part of a sample's log-probability.
 
     Rows do not count if a distribution was created from the sample, or if the line calls one of the program's

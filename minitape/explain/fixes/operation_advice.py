@@ -68,13 +68,15 @@ def find_advice_for_fault(fault: FaultSite) -> OptionalText:
     nodes.sort(
         key=lambda node: (
             node is not fault.call,
-            find_normalized_operation_name(node) != op_name,
+            find_normalized_operation_or_node_kind(node) != op_name,
             not _did_operand_of_call_compute_input(fault, node),
         )
     )
     for row in rows:
         for node in nodes:
-            if op_name == "function" or not re.fullmatch(row.name_pattern, find_normalized_operation_name(node)):
+            if op_name == "function" or not re.fullmatch(
+                row.name_pattern, find_normalized_operation_or_node_kind(node)
+            ):
                 continue
             if not row.applies(fault, node):
                 continue
@@ -89,10 +91,10 @@ def _did_operand_of_call_compute_input(fault: FaultSite, node: AST) -> bool:
     inputs = [] if fault.row is None else fault.row.inputs
     operand = find_receiver_or_first_argument(fault, node)
     ops = [_normalize_name(fault.question.rows[index].op) for index in inputs]
-    return operand is not None and find_normalized_operation_name(operand) in ops
+    return operand is not None and find_normalized_operation_or_node_kind(operand) in ops
 
 
-def find_normalized_operation_name(node: AST) -> str:
+def find_normalized_operation_or_node_kind(node: AST) -> str:
     """Return the name of the function that an expression calls, or of its operator or kind of syntax node.
 
     Args:
@@ -102,7 +104,7 @@ def find_normalized_operation_name(node: AST) -> str:
         The name in lower case, without underscores.
 
     >>> texts = "tf.math.top_k(x)", "a // b", "a < b"
-    >>> [find_normalized_operation_name(ast.parse(text, mode="eval").body) for text in texts]
+    >>> [find_normalized_operation_or_node_kind(ast.parse(text, mode="eval").body) for text in texts]
     ['topk', 'floordiv', 'compare']
     """
     if isinstance(node, ast.Call):
@@ -125,7 +127,7 @@ def _format_argument_negated_for_minimum(selection: AST, argument: OptionalExpre
     """Return the text of the value that a selection maximizes. For a minimum, this is the negated argument."""
     text = _to_source_text(
         ast.UnaryOp(ast.USub(), argument)
-        if argument and "min" in find_normalized_operation_name(selection)
+        if argument and "min" in find_normalized_operation_or_node_kind(selection)
         else argument
     )
     return text and text.removeprefix("--")
@@ -152,7 +154,7 @@ def format_soft_comparison(fault: FaultSite, node: Any) -> OptionalText:
         comparison = _normalize_name(type(node.ops[0]).__name__)
     else:
         sides = getattr(node, "args", [])
-        comparison = find_normalized_operation_name(node)
+        comparison = find_normalized_operation_or_node_kind(node)
     if len(sides) != 2 or not re.match("gt|lt|greater|less", comparison):
         return None
     above, below = reversed(sides) if comparison.startswith("l") else sides
@@ -164,12 +166,12 @@ def _is_not_maximum_or_are_indices_used(fault: FaultSite, node: Any) -> bool:
     """Return whether the indices of a maximum are used: ``max(x, 1)[1]``, ``max(x).indices``, ``_, i = max(x, 1)``."""
     is_unpacked = node is fault.statement.value and len(fault.statement.bound_names) == 2
     is_part_taken = any(getattr(n, "value", None) is node for n in fault.statement.nodes)
-    return find_normalized_operation_name(node) not in ("max", "min") or is_unpacked or is_part_taken
+    return find_normalized_operation_or_node_kind(node) not in ("max", "min") or is_unpacked or is_part_taken
 
 
 def _yields_truth_value(node: AST) -> bool:
     """Return whether an expression computes a truth value. A truth value would also block the gradient."""
-    return isinstance(node, ast.Compare) or find_normalized_operation_name(node) in ("equal", "notequal")
+    return isinstance(node, ast.Compare) or find_normalized_operation_or_node_kind(node) in ("equal", "notequal")
 
 
 def _is_source_float(fault: FaultSite) -> bool:
@@ -200,7 +202,9 @@ _FIELD_READERS: dict[str, Callable[[FaultSite, Any], OptionalText]] = {
         fault, node, find_step_function_operand(fault, node)
     ),
     "soft": format_soft_comparison,
-    "small": lambda fault, node: "1e-12" if re.search("sqrt|norm", find_normalized_operation_name(node)) else "1e-06",
+    "small": lambda fault, node: (
+        "1e-12" if re.search("sqrt|norm", find_normalized_operation_or_node_kind(node)) else "1e-06"
+    ),
     "below": lambda fault, node: _to_source_text(_find_second_operand_or_argument(node)),
     "code": lambda fault, node: fault.source_path_or_name or fault.question.name,
     "new": _find_new_text_if_convertible_call,
@@ -360,7 +364,9 @@ OPERATION_FIXES = [
         "topk|argsort|sort|argmax|argmin",
         "The indices that `{it}` returns have no gradient. Multiply the selected elements by the values that were "
         "compared (the scores), so that the gradient reaches these values.",
-        lambda fault, node: is_result_used_as_index(fault) or find_normalized_operation_name(node) in ("topk", "sort"),
+        lambda fault, node: (
+            is_result_used_as_index(fault) or find_normalized_operation_or_node_kind(node) in ("topk", "sort")
+        ),
     ),
     OperationFix(
         "not_selected",

@@ -101,7 +101,7 @@ def _does_finding_only_prepare_stored_value(finding: Finding, edge: InputEdge, s
     return is_unrecorded and is_stored and finding.site == site
 
 
-def _map_rows_to_reachable_breaks(question: Question) -> dict[int, set[tuple[str, Site]]]:
+def _map_rows_to_first_breaks_towards_target(question: Question) -> dict[int, set[tuple[str, Site]]]:
     """Return the (cause, site) pairs of the breaks to which edges that pass gradients lead from each row.
 
     Operations that block a path on purpose are left out.
@@ -127,7 +127,7 @@ def find_side_breaks(question: Question, known_findings: list[Finding]) -> list[
     reported = {(finding.cause, finding.site) for finding in known_findings}
     # A large model has many sources, so the rows are searched again only for a source with a break to report.
     reachable_breaks = question.get_or_compute_shared_result(
-        "reachable breaks", lambda: _map_rows_to_reachable_breaks(question)
+        "reachable breaks", lambda: _map_rows_to_first_breaks_towards_target(question)
     )
     if all(reported.issuperset(reachable_breaks.get(row, ())) for row in question.used_source_rows):
         return []
@@ -393,7 +393,7 @@ def _does_rebind_variable(question: Question, row: RecordedRow, statement: State
         return False
     target_names = {ast.unparse(node) for target in statement.targets for node in list_nodes(target, ast.expr)}
     other_reads = statement.read_names.difference(binds, target_names)
-    leaves = [question.rows[leaf] for leaf in _iter_leaves_read_in_statement(question, row, statement)]
+    leaves = [question.rows[leaf] for leaf in _iter_leaf_inputs_of_statement(question, row, statement)]
     states = [leaf for leaf in leaves if leaf.kind in ("variable", "source")]
     return any(collect_names_bound_to_leaf(question, state).isdisjoint(other_reads) for state in states)
 
@@ -411,14 +411,14 @@ def collect_names_bound_to_leaf(question: Question, leaf: RecordedRow) -> set[st
     return names
 
 
-def _iter_leaves_read_in_statement(question: Question, row: RecordedRow, statement: Statement) -> Iterator[int]:
+def _iter_leaf_inputs_of_statement(question: Question, row: RecordedRow, statement: Statement) -> Iterator[int]:
     """Yield the leaves from which a statement computed a row."""
     for index in row.inputs:
         input_row = question.rows[index]
         if input_row.kind != "operation":
             yield index
         elif any(map(statement.covers_site, input_row.call_stack)):
-            yield from _iter_leaves_read_in_statement(question, input_row, statement)
+            yield from _iter_leaf_inputs_of_statement(question, input_row, statement)
 
 
 def find_leaf_replacing_source(question: Question) -> OptionalFinding:

@@ -15,7 +15,7 @@ from ...engine.record.user_frames import is_minitape_or_library_file
 from ...recording.sites import Site
 from ..caller import find_asking_or_innermost_user_frame
 from ..translated_sentences import fill
-from .program_text import collect_names_and_attributes, find_statement, list_statements, unparse
+from .program_text import collect_names_and_attributes_of_nodes, find_statement, list_statements, unparse
 
 if TYPE_CHECKING:
     from .adapter import Adapter, NamesAndValues
@@ -146,7 +146,7 @@ def _find_loop_variable_names() -> set[str]:
     statements = list_statements(None if frame is None else frame.f_code.co_filename)
     loops = (node for statement in statements for node in statement.nodes)
     targets = [loop.target for loop in loops if isinstance(loop, (ast.For, ast.comprehension))]
-    return collect_names_and_attributes(node for target in targets for node in ast.walk(target))
+    return collect_names_and_attributes_of_nodes(node for target in targets for node in ast.walk(target))
 
 
 class AccessPaths:

@@ -211,13 +211,13 @@ class Statement:
                 statement
                 for statement in reversed(self.enclosing)
                 if isinstance(statement.node, block_types)
-                and collect_names_and_attributes(statement.nodes) & {*header_names}
+                and collect_names_and_attributes_of_nodes(statement.nodes) & {*header_names}
             ),
             None,
         )
 
 
-def collect_names_and_attributes(nodes: Iterable[AST]) -> NameSet:
+def collect_names_and_attributes_of_nodes(nodes: Iterable[AST]) -> NameSet:
     """Return the names and attributes among the given syntax nodes.
 
     Args:
@@ -331,7 +331,9 @@ def _parse_program(texts: tuple[TextPair, ...]) -> ProgramText:
             program_text.statement_by_site.update(
                 dict.fromkeys(((file, line) for line in range(first_line, statement.last_line + 1)), statement)
             )
-            for name in collect_names_and_attributes(statement.nodes) | ({CALL_RESULTS} if statement.calls else set()):
+            for name in collect_names_and_attributes_of_nodes(statement.nodes) | (
+                {CALL_RESULTS} if statement.calls else set()
+            ):
                 program_text.mentioning_statements.setdefault(name, []).append(statement)
             if isinstance(node, FUNCTION_NODES):
                 for name in {node.name, statement.enclosing_class_name if node.name == "__init__" else node.name}:

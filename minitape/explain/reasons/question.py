@@ -143,7 +143,7 @@ class Question:
         return self.find_rows_and_descendants(self.source_rows)
 
     @cached_property
-    def cheapest_steps_to_target(self) -> StepsByRow:
+    def first_steps_of_cheapest_paths_to_target(self) -> StepsByRow:
         """The first step of each row's cheapest path to the target."""
         # A path ends at the first row of the source, so it does not use any edge that only this question changes.
         question = self if self.shared_rows is None else replace(self, rows=self.shared_rows, source_rows=[])
@@ -152,21 +152,21 @@ class Question:
     @cached_property
     def cheapest_source_row(self) -> OptionalNumber:
         """The source's row whose path to the target is cheapest, or None if no path exists."""
-        candidates = [row for row in self.source_rows if row in self.cheapest_steps_to_target]
+        candidates = [row for row in self.source_rows if row in self.first_steps_of_cheapest_paths_to_target]
         if len(candidates) > 1:
-            return next(row for row in self.cheapest_steps_to_target if row in candidates)
+            return next(row for row in self.first_steps_of_cheapest_paths_to_target if row in candidates)
         return candidates[0] if candidates else None
 
     @cached_property
     def path(self) -> list[PathStep]:
         """The path from the source to the target whose breaks cost least, or an empty list if no path exists."""
-        return self._follow_steps_from_source(self.cheapest_steps_to_target)
+        return self._follow_steps_from_source(self.first_steps_of_cheapest_paths_to_target)
 
     @cached_property
     def path_breaks(self) -> list[PathStep]:
         """The breaks on the path, except those that only repeat the previous break."""
         next_breaks = self.get_or_compute_shared_result(
-            "breaks", lambda: map_rows_to_next_break(self.cheapest_steps_to_target)
+            "breaks", lambda: map_rows_to_next_break(self.first_steps_of_cheapest_paths_to_target)
         )
         return list_distinct_breaks(self._follow_steps_from_source(next_breaks))
 

@@ -73,9 +73,9 @@ def build_tape_adapter(tape: GradientTape, targets: TargetsOrSources, sources: T
     logged_escapes = reachability.escapes
     if all(map(reachability.is_connected, sources)):
         logged_escapes = [escape for escape in logged_escapes if _is_escape_of_tape(reachability, escape)]
-    graph.exclude_values_from_chains(*reachability.sources)
+    graph.exclude_values_from_contraction(*reachability.sources)
     escaped_nodes = [graph.find_or_add_ref_node(ValueRef(*escape.reference_fields)) for escape in logged_escapes]
-    graph.exclude_rows_from_chains(node.row for node in escaped_nodes if node.record is reachability.record)
+    graph.exclude_rows_from_contraction(node.row for node in escaped_nodes if node.record is reachability.record)
     source_nodes = [node for source in reachability.sources for node in graph.list_nodes_of_value(source)]
     ancestors = map_ancestors_to_inputs(reachability, [*reachability.target_nodes, *source_nodes, *escaped_nodes])
     row_of_node = {node.key: index for index, node in enumerate(ancestors)}
@@ -190,7 +190,7 @@ class TapeRowDetails:
             row: The row.
         """
         node: ValueNode = row.extra
-        return (is_leaf(node) and node.find_creation_place()) or node.find_computation_or_first_use_place()
+        return (is_leaf(node) and node.find_creation_place()) or node.find_computation_use_or_creation_place()
 
     def find_site(self, row: RecordedRow) -> Site:
         """Return the file and line of the statement that ``find_place`` returns."""
@@ -374,7 +374,7 @@ class TapeAdapter(Adapter):
         clock = 0 if origin is None else origin.clock
         if isinstance(obj, Tensor):
             node = self.reachability.graph.find_or_add_tensor_node(obj)
-            place = node.find_creation_place() if is_leaf(node) else node.find_computation_or_first_use_place()
+            place = node.find_creation_place() if is_leaf(node) else node.find_computation_use_or_creation_place()
             return Creation(clock, build_call_stack(place))
         call_stack = build_call_stack(find_origin_place(origin))
         innermost = find_statement(find_innermost_site(call_stack))

@@ -37,7 +37,7 @@ FUNCTION_OPS = ("function", "PartitionedCall", "StatefulPartitionedCall")
 MAX_CALL_DEPTH = 3  # The maximum number of nested calls to enter.
 
 
-def find_unwatched_source(question: TapeQuestion) -> OptionalFinding:
+def find_source_not_watched_when_used(question: TapeQuestion) -> OptionalFinding:
     """Find a source that the tape did not watch when it was used.
 
     Args:
@@ -252,7 +252,7 @@ def build_finding_of_escape_or_earlier_break(question: TapeQuestion, escapes: Se
 
 
 TAPE_CHECKS = FrameworkChecks(
-    find_untracked_source=find_unwatched_source,
+    find_untracked_source=find_source_not_watched_when_used,
     find_missing_derivative=find_custom_rule_returning_none,
     find_cause_behind_break=refine_break_finding_with_tape_details,
     rank_escapes=checks.rank_escapes_by_likely_cause,

@@ -18,7 +18,13 @@ from ..fixes.host_conversion_fixes import CONVERSION_NAMES
 from ..translated_sentences import fill
 from .checks import SETUP_METHODS, is_escape_only_control_flow, is_name_bound_to_variable_elsewhere
 from .object_names import find_name_bound_at_site
-from .program_text import collect_names_and_attributes, find_last_name_of_path, find_statement, read_program, unparse
+from .program_text import (
+    collect_names_and_attributes_of_nodes,
+    find_last_name_of_path,
+    find_statement,
+    read_program,
+    unparse,
+)
 from .question import Finding, Question
 
 if TYPE_CHECKING:
@@ -185,7 +191,7 @@ def describe_value_stored_in_variable(blamed: BlamedPlace) -> Fields:
     prefix = {"assign": "", "assign_add": f"{variable} + ", "assign_sub": f"{variable} - "}.get(call.func.attr)
     if was_before_block or prefix is None or not 0 < len(value) <= MAX_CODE_LENGTH:
         return fields | {"kind": "before" if was_before_block else ""}
-    reads_variable = prefix or variable in collect_names_and_attributes(ast.walk(call.args[0]))
+    reads_variable = prefix or variable in collect_names_and_attributes_of_nodes(ast.walk(call.args[0]))
     return fields | {"kind": "changed" if reads_variable else "expression", "instead": f"{prefix}{value}"}
 
 
@@ -217,7 +223,9 @@ def describe_operation_outside_block(blamed: BlamedPlace) -> Fields:
 def describe_pause(blamed: BlamedPlace) -> Fields:
     """Describe the block in which recording is paused."""
     pause_statement = blamed.statement.find_enclosing_with_or_function_using("stop_recording", "init_scope")
-    is_init_scope = pause_statement is not None and "init_scope" in collect_names_and_attributes(pause_statement.nodes)
+    is_init_scope = pause_statement is not None and "init_scope" in collect_names_and_attributes_of_nodes(
+        pause_statement.nodes
+    )
     return {"function": "init_scope" if is_init_scope else "stop_recording"}
 
 

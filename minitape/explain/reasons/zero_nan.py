@@ -235,7 +235,7 @@ def explain_origin_of_nonfinite(question: Question, row: int, is_hidden: bool = 
         return build_row_finding(question, cause, first_row.index, variant)
     consumers = [index for index in nonfinite if first_row.index in question.rows[index].inputs]
     consumer = first_row.index if is_selection else min(consumers, default=first_row.index)
-    if _is_infinite_mask(question, first_row, consumer):
+    if _are_infinities_inserted_on_purpose(question, first_row, consumer):
         return build_row_finding(
             question, cause, _find_first_nan_row_or_consumer(question, nonfinite, consumer), variant
         )
@@ -254,14 +254,14 @@ def _explain_nonfinite_leaf(question: Question, leaf: RecordedRow) -> Finding:
     variant, blamed_row = "", leaf.index
     if leaf.tracked:
         variant = "trained"
-    elif (masked_row := _find_nonfinite_operation_masked_later(question, leaf.index)) is not None:
+    elif (masked_row := _find_operation_on_nonfinite_data_masked_later(question, leaf.index)) is not None:
         variant, blamed_row = "masked", masked_row
     finding = build_row_finding(question, "nan_input", blamed_row, variant)
     finding.other_name = leaf.name or find_access_path(question, leaf.find_object()) or fill("A tensor")
     return finding
 
 
-def _find_nonfinite_operation_masked_later(question: Question, data_row: int) -> OptionalNumber:
+def _find_operation_on_nonfinite_data_masked_later(question: Question, data_row: int) -> OptionalNumber:
     """Return the operation that combines nonfinite data with a tracked value, if only its result is masked.
 
     Args:
@@ -275,7 +275,7 @@ def _find_nonfinite_operation_masked_later(question: Question, data_row: int) ->
     return combination if any(masks.intersection(question.rows[row].inputs) for row in later) else None
 
 
-def _is_infinite_mask(question: Question, first_row: RecordedRow, consumer: int) -> bool:
+def _are_infinities_inserted_on_purpose(question: Question, first_row: RecordedRow, consumer: int) -> bool:
     """Return whether a row holds infinities that the program inserted on purpose, as a mask does."""
     selections = question.adapter.zero_mechanisms["not_selected"]
     if first_row.kind != "constant" and first_row.op not in selections:
@@ -339,10 +339,10 @@ def find_cause_of_zero(question: Question) -> OptionalFinding:
     )
     row = origins.get(arrived_rows[0])
     if row is None:
-        return _explain_last_zeroing(question, arrived_rows[0], changed_rows, zeroing_calls)
+        return _explain_last_zeroing_or_hook(question, arrived_rows[0], changed_rows, zeroing_calls)
     question_about_origin = replace(question, source_rows=[row])
     return question.get_or_compute_shared_result(
-        f"zeros {row}", lambda: _explain_last_zeroing(question_about_origin, row, changed_rows, zeroing_calls)
+        f"zeros {row}", lambda: _explain_last_zeroing_or_hook(question_about_origin, row, changed_rows, zeroing_calls)
     )
 
 
@@ -375,7 +375,9 @@ def _find_zero_origins_hook_rows_and_calls(question: Question) -> tuple[RowByRow
     return origins, {row for row in zero_rows if not totals.get(row, True)}, zeroing_calls
 
 
-def _explain_last_zeroing(question: Question, source_row: int, changed_rows: RowSet, zeroing_calls: RowList) -> Finding:
+def _explain_last_zeroing_or_hook(
+    question: Question, source_row: int, changed_rows: RowSet, zeroing_calls: RowList
+) -> Finding:
     """Find the last operation in the sweep whose shares towards the source are zero or cancel other shares.
 
     Only the last such operation matters, because a nonzero adjoint on another path may have come closer to the source.

@@ -359,7 +359,7 @@ class TorchRunWatch:
                     copy = None if self._log is None else self._log.find_value(tensor)
                     account.record_first_gradient_and_weights(tensor, copy)
                 continue
-            self._record_leftover_of_other_loss(account, pending[-1], contribution)
+            self._record_leftover_if_only_other_optimizers_stepped(account, pending[-1], contribution)
             if id(pending) not in extended:
                 extended[id(pending)] = pending, (*pending, contribution)
             account.pending = extended[id(pending)][1]
@@ -387,7 +387,7 @@ class TorchRunWatch:
             if (gradient := account.gradient) is not None
         }
 
-    def _record_leftover_of_other_loss(
+    def _record_leftover_if_only_other_optimizers_stepped(
         self, account: TensorAccount, old_contribution: Contribution, new_contribution: Contribution
     ) -> None:
         """Record a pass that adds to another loss's gradient after an optimizer without this parameter used it.
