@@ -31,7 +31,8 @@ ERROR_HINTS = {
         "variables: the result first, then the inputs that it depends on."
     ),
     r"Passed.in.object.*of.type.'(int|float|complex)\d*'": (
-        "Only tensors and variables can be watched, but this is a plain number. Which tensor does the computation use?"
+        "Only tensors and variables can be watched, but this is a plain number. Watch the tensor that the computation "
+        "uses, or make one of the number with tf.constant."
     ),
     r"Passed.in.object": (
         "Only tensors and variables can be watched, but this is neither. Which tensor or variable does the function "
