@@ -124,7 +124,10 @@ ERROR_HINTS = {
     r"item.assignment": (
         "A tensor cannot be changed in place. To change some of its numbers, compute a new tensor, as tf.where does."
     ),
-    r"only.integer.scalar": "A position or a length should be a single whole number.",
+    r"only.integer.scalar": (
+        "A position or a length should be a single whole number. And a tensor cannot be changed in place: to change "
+        "some of its numbers, compute a new tensor, as tf.where does."
+    ),
     r"RecursionError": "The calls are nested too deeply here. Does a function call itself, and when should it stop?",
     r"IndexError": "There is nothing at this position of a list or an axis. Positions are counted from 0.",
     r"KeyError": (

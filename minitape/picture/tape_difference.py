@@ -138,8 +138,8 @@ class Alignment:
     ) -> None:
         """Compare two matching operations, and record a difference if one is missing or if they are not alike."""
         if own_row is None or other_row is None or _get_operation(own_row) != _get_operation(other_row):
-            # What only another tape recorded, such as a step of its sweep, is missing on neither of these tapes.
-            if any(row["status"] == "recorded" for row in (own_row, other_row) if row):
+            # What only another tape than the second one recorded, such as a step of its sweep, is no loss of the first.
+            if own_row or not other_row or other_row["status"] == "recorded":
                 self.record_first_difference("operation", own_row, other_row, next_rows)
             return
         self.partners[own_row["row"]] = other_row["row"]

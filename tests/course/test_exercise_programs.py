@@ -1037,7 +1037,7 @@ CHANGED = [  # an exercise, a piece of its solution, what a learner has there, a
     ("09.2", "total + f(w * x)", "f(w * x)", "the slope at the last point only"),
     ("09.2", "w * x", "w", "the slope of f(w), counted once for each point"),
     ("09.2", "return tape", "return 0.0 * tape", "A zero would mean that the total doesn't"),
-    ("10.4", "f(y))", "f(x) * tf.cast(times, tf.float32))", "your program computed repeated(x, …) = 6.75"),
+    ("10.4", "f(y))", "f(x) * tf.cast(times, tf.float32))", "your program computed repeated = 6.75"),
     ("11.6", "upstream, 0.0)", "0.0, 0.0)", "In each case, the gradient is 0."),
     ("12.5", "1.0 - z * z", "1.0 + z * z", "That's g times 1 + z ** 2."),
     ("appendix.2", "return x * mask", "return x * (x > 0)", "These are True and False"),

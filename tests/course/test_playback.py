@@ -107,7 +107,9 @@ def test_steps_of_an_inner_sweep_that_outer_tapes_record_are_missing_on_no_inner
 def test_arguments_of_a_traced_function_are_neither_shown_nor_compared_in_an_order():
     swapped = solved("10.2", "loss(x, penalty)", "loss(penalty, x)")
     assert "your program computed loss = 0.0, but the solution computed loss = 9.0" in check_program("10.2", swapped)
-    constant = solved("10.2", "penalty * x", "penalty * penalty * x").replace("tf.Variable(value)", "tf.constant(value)")
+    constant = solved("10.2", "penalty * x", "penalty * penalty * x").replace(
+        "tf.Variable(value)", "tf.constant(value)"
+    )
     said = check_program("10.2", constant.replace("as tape:\n", "as tape:\n            tape.watch(x)\n"))
     assert "tape number 2 of those you asked: " in said, said
 
