@@ -6,11 +6,12 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from minitape.bridges import Recording
 from minitape_widgets import map_model
-from minitape_widgets.model_map import split_path
+from minitape_widgets.model_map import measure_change, split_path
 
 torch = pytest.importorskip("torch")
 
@@ -147,3 +148,11 @@ def test_the_program_of_the_page_writes_a_map(tmp_path: Path, monkeypatch: pytes
 )
 def test_names_become_paths(name: str, path: list[str]) -> None:
     assert split_path(name) == path
+
+
+def test_the_update_of_zeros_has_no_ratio_but_is_known() -> None:
+    zeros, ones = np.zeros(3), np.ones(3)
+    assert measure_change(zeros, 0.01 * ones) == "from 0"
+    assert measure_change(zeros, zeros) == 0
+    assert measure_change(ones, 1.5 * ones) == pytest.approx(0.5)
+    assert measure_change(None, ones) is None

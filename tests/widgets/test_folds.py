@@ -506,3 +506,20 @@ def test_the_fitted_map_lies_in_its_pane_whatever_the_scale_was_and_has_a_legend
             assert pane["x"] <= box["x"] and box["x"] + box["width"] <= pane["x"] + pane["width"]
             assert pane["y"] <= box["y"] and box["y"] + box["height"] <= pane["y"] + pane["height"]
     assert legend.is_visible() and not scale.is_visible() and legend.inner_text().split() == ["∂", "1e-8", "1"]
+
+
+def test_an_edge_out_of_a_folded_gradient_is_not_drawn_as_zeros_if_it_went_to_several_rows(show):
+    x = tf.Variable(1.5, name="x")
+    with tf.GradientTape() as third:
+        with tf.GradientTape() as second:
+            with tf.GradientTape() as first:
+                y = tf.sin(x) * x
+            dy = first.gradient(y, x)
+        ddy = second.gradient(dy, x)
+    page = show(tf.snapshot(third, ddy, x))
+    type_keys(page, "End")
+    widths = page.locator(".mt-edge.mt-sent").evaluate_all(
+        "edges => edges.map(edge => parseFloat(getComputedStyle(edge).strokeWidth))"
+    )
+    assert len(widths) >= 3 and min(widths) > 2
+    assert page.locator(".mt-zero").count() == 0

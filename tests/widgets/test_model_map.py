@@ -25,7 +25,7 @@ def build_data() -> dict[str, Any]:
                 "shape": [size],
                 "size": size,
                 "norms": [10.0**-number, "none" if is_blocked else 2 * 10.0**-number],
-                "updates": [0.001, None],
+                "updates": [0.001, "from 0"],
                 "causes": [-1, 0 if is_blocked else -1],
             }
         )

@@ -1,5 +1,7 @@
 """The row of results: the numbers that the program got, with every call, every state and every None."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -295,5 +297,40 @@ def test_the_last_backward_pass_of_another_framework_is_the_result(show):
     recording.close()
     page = show(recording.snapshot())
     lines = [" ".join(text.split()) for text in page.locator(".mt-result").all_inner_texts()]
-    assert lines == ["backward ∂(row 1) / ∂x = 12.0"]
+    assert lines == ["backward ∂(2.0 × (row 1)) / ∂x = 12.0"]
     assert [one["shown"] for one in TapeView(recording)._build_snapshot()["results"]] == [True]
+
+
+def test_a_sweep_that_began_with_another_number_than_one_says_what_it_derived(show):
+    x = tf.Variable(3.0, name="x")
+    with tf.GradientTape() as tape:
+        y = x * x
+    tape.gradient(y, x, output_gradients=tf.constant(2.5))
+    page = show(tf.snapshot(tape))
+    assert "∂(2.5 × y) / ∂x = 15.0" in page.locator(".mt-result").inner_text()
+
+
+def test_a_variable_in_a_list_that_left_the_tape_is_named_above_the_graph(show):
+    weights = [tf.Variable(float(number)) for number in range(1, 4)]
+    with tf.GradientTape() as tape:
+        total = weights[0] * 1.0
+        for number in range(1, 3):
+            total = total + tf.constant(weights[number].numpy())
+    tape.gradient(total, weights)
+    titles = [alarm["title"] for alarm in tf.snapshot(tape)["alarms"]]
+    assert [re.sub(":.*", "", title) for title in titles] == [
+        "The gradient for weights[1] is None",
+        "The gradient for weights[2] is None",
+    ]
+
+
+def test_an_assignment_at_which_a_gradient_ends_goes_by_the_name_in_the_graph(show):
+    w, c = tf.Variable(2.0), tf.Variable(1.0)
+    with tf.GradientTape() as tape:
+        a = w * w
+        w.assign(a + 1.0)
+        b = w * c
+    snapshot = tf.snapshot(tape, b, [w, c])
+    (title,) = [alarm["title"] for alarm in snapshot["alarms"] if alarm["kind"] == "state"]
+    assert title.startswith("The gradient ends at the assignment to w v1:")
+    assert "w v1" in show(snapshot).locator(".mt-node .mt-title").all_text_contents()

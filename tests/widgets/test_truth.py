@@ -275,3 +275,27 @@ def test_a_live_view_hears_that_rows_were_replaced():
     with tape:
         y * tf.exp(x)
     assert [row["status"] for row in view.read_snapshot()["rows"]][-2:] == ["recorded"] * 2
+
+
+@pytest.mark.browser
+def test_an_element_goes_by_its_index(show):
+    x = tf.Variable([0.5, 1.0, 2.0], name="x")
+    m = tf.Variable([[1.0, 2.0], [3.0, 4.0]], name="m")
+    with tf.GradientTape() as tape:
+        y = x[0] + tf.reduce_sum(x[1:]) + tf.reduce_sum(m[:, 1]) + m[1][0]
+    page = show(tf.snapshot(tape, y, [x, m]))
+    titles = page.locator(".mt-operation .mt-title").all_text_contents()
+    assert [title for title in titles if "[" in title] == ["x[0]", "x[1:]", "m[:, 1]", "m[1]", "m[1][0]"]
+
+
+@pytest.mark.browser
+def test_the_frame_of_a_gradient_does_not_say_that_its_rows_were_recorded(show):
+    u = tf.Variable(2.0, name="u")
+    with tf.GradientTape() as outer:
+        with tf.GradientTape() as inner:
+            z = u**3
+        dz = inner.gradient(z, u)
+    page = show(tf.snapshot(outer, dz, u))
+    assert page.locator(".mt-ghost .mt-held", has_text="not recorded").count() > 0
+    captions = page.locator(".mt-frame-sweep > text").all_text_contents()
+    assert [caption.strip("− ") for caption in captions] == ["computed by inner.gradient()"]

@@ -346,7 +346,7 @@ def measure_updates(recording: FrameworkRecording, source: Any, count: int) -> l
         count: The number of steps.
 
     Returns:
-        A number for each step, or None for a step whose update is unknown.
+        The result of :func:`measure_change` for each step, or None for a step whose update is unknown.
     """
     updates: list[Any] = [None] * count
     if not count:
@@ -365,13 +365,16 @@ def measure_change(before: np.ndarray | None, after: np.ndarray | None) -> Any:
     Args:
         before: The array before the change.
         after: The array after the change.
+
+    Returns:
+        The ratio, or "from 0" for a change of an array of zeros, as with a bias in the first step.
     """
     if before is None or after is None or before.shape != after.shape:
         return None
     with np.errstate(all="ignore"):
         norm, change = float(np.linalg.norm(before)), float(np.linalg.norm(after - before))
         if norm == 0:
-            return None if change else 0.0
+            return "from 0" if change else 0.0
         return to_plain_number(change / norm)
 
 

@@ -3,7 +3,15 @@ import { h, s } from "../src/dom";
 import { count } from "../src/value";
 import { t } from "../src/words";
 import { powerText } from "./colours";
-import { causesOf, type Module, type Norm, normOf, type Parameter, powerOf } from "./tree";
+import {
+  causesOf,
+  type Module,
+  type Norm,
+  normOf,
+  type Parameter,
+  powerOf,
+  type Update,
+} from "./tree";
 
 export interface Explained {
   /** the first parameter with this problem, which the message names */
@@ -42,7 +50,8 @@ export function normText(norm: Norm): string {
   return String(Number(norm.toPrecision(3)));
 }
 
-function updateText(update: Norm): string {
+function updateText(update: Update): string {
+  if (update === "from 0") return t("from 0");
   return update === null ? t("unknown") : normText(update);
 }
 

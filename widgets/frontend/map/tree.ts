@@ -3,14 +3,16 @@
 /** A norm, or why there is none: null where the recording did not keep it. */
 export type Norm = number | "none" | "nonfinite" | null;
 
+export type Update = number | "nonfinite" | "from 0" | null;
+
 export interface Parameter {
   name: string;
   path: string[];
   shape: number[];
   size: number;
   norms: Norm[];
-  /** the norm of each step's update, divided by the norm of the parameter */
-  updates: (number | "nonfinite" | null)[];
+  /** the norm of each step's update, divided by the norm of the parameter unless that was 0 */
+  updates: Update[];
   /** the number of the explanation in each step, or -1 */
   causes: number[];
 }

@@ -3,23 +3,32 @@ import type { Drawing } from "./drawing";
 import type { Node } from "./graph";
 import { drawnEdge } from "./labels";
 import type { Edge } from "./place";
-import { notFinite } from "./scale";
+import { magnitude, notFinite } from "./scale";
 import type { Nested, SweepEdge, Value } from "./schema";
 import { decimal, elide, full, title, toNumber, written } from "./value";
 import { t } from "./words";
 
 const ROOM = 60; // characters of a value in words
 
-/** What went over one edge to one row, in the order of the steps; nothing if it went to several. */
+/** What went over one edge, in the order of the steps: to several rows of a folded part, too. */
 type Handed = SweepEdge[];
 
-/**
- * What an edge shows of it: a product, or of several their own sum, whatever else the input adds
- * up.
- */
+/** What went over an edge, apart for each row that it went to. */
+export const splitByInput = (handed: Handed): Handed[] =>
+  [...new Set(handed.map((one) => one.input))].map((input) =>
+    handed.filter((one) => one.input === input),
+  );
+
+/** What an edge shows: what went to its row; of several rows dots, as wide as the largest. */
 export function shownOf(handed: Handed): Value {
+  const values = splitByInput(handed).map(totalOf);
+  return values[1] ? { text: "…", data: Math.max(...values.map(magnitude)) } : values[0];
+}
+
+/** What went to one row: a product, or of several their own sum, whatever else the row adds up. */
+export function totalOf(handed: Handed): Value {
   const [first, last] = [handed[0], handed[handed.length - 1]];
-  if (handed.length < 2) return last?.product ?? { text: "" };
+  if (handed.length < 2) return last.product;
   const products = handed.map((one) => one.product);
   const isAlone = full(first.sum) === full(first.product); // nothing else had arrived before
   return isAlone ? last.sum : (products.find(notFinite) ?? addUp(products));
@@ -61,8 +70,8 @@ export function listHanded(
       : graph.edges(node.index).find((other) => other.from === from?.index);
     if (!edge) continue;
     const handed = found.get(edge);
-    if (!node.row && handed?.[0]?.input === one.input) handed.push(one);
-    else found.set(edge, handed && from?.group ? [] : [one]);
+    if (handed && (!node.row || from?.group)) handed.push(one);
+    else found.set(edge, [one]);
   }
   return found;
 }
@@ -88,10 +97,9 @@ function describeSent(drawing: Drawing, node: Node, edge: Edge): string[] {
   const { graph, timeline } = drawing;
   const { row } = node;
   if (!row) {
-    const handed = listHanded(drawing, node).get(edge);
-    if (!handed?.length) return [];
-    const total = inLine(shownOf(handed), ROOM);
-    return [t(handed.length > 1 ? "back: {0} in total" : "back: {0}", total)];
+    return splitByInput(listHanded(drawing, node).get(edge) ?? []).map((handed) =>
+      t(handed.length > 1 ? "back: {0} in total" : "back: {0}", inLine(totalOf(handed), ROOM)),
+    );
   }
   const adjoint = timeline.stepOn(node.first)?.adjoint ?? null;
   return timeline

@@ -449,7 +449,7 @@ function frames(store: Store, graph: Graph): Frame[] {
       ? store.tapes.find((tape) => tape.id === store.rows[group.start]?.by)
       : undefined;
     if (by)
-      add("sweep", group.id, t("recorded by {0}()", group.label), boxes, [group.start, group.end], {
+      add("sweep", group.id, t("computed by {0}()", group.label), boxes, [group.start, group.end], {
         group,
         tape: by,
       });

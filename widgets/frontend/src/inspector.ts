@@ -614,7 +614,7 @@ function tapesText(store: Store, row: Row): string[] {
   if (row.by !== null)
     texts.push(
       t(
-        "recorded by {0}.gradient()",
+        "computed by {0}.gradient()",
         store.tapes.find((tape) => tape.id === row.by)?.name ?? t("tape"),
       ),
     );

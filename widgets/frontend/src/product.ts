@@ -1,7 +1,7 @@
 // The formula of what has arrived, as it grows with the steps: ∂loss/∂w = 2 × (p − t) × p × (1 − p)
 // × x, with its numbers below; of arrays ∂loss/∂w = xᵀ @ (2 × (p − t)), with the shapes.
 import { h } from "./dom";
-import { assigned } from "./results";
+import { assigned, seedOf } from "./results";
 import type { Row, SweepEdge, Value } from "./schema";
 import type { Store } from "./store";
 import { elide, full, rounded, shapeText, withNames } from "./value";
@@ -82,15 +82,6 @@ function derived(store: Store, seed: string): string {
   const row = store.rows[store.sweep?.target[0] ?? 0];
   const name = assigned(store, row) || nameOf(store, row);
   return seed ? `(${seed} × ${name})` : name;
-}
-
-/** What the sweep began with; "" for 1. */
-function seedOf({ sweep }: Store): string {
-  const first = sweep?.steps[0];
-  const given = first && first.row === sweep.target[0] ? first.adjoint : null;
-  return given && [given.data].flat(9).every((one) => Number(one) === 1)
-    ? ""
-    : rounded(given?.text ?? "");
 }
 
 const sign = (text: string): Part => ({ text, value: text, step: 0 });

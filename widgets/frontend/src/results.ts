@@ -3,14 +3,15 @@
 import { h, s, smallButton } from "./dom";
 import { signedMap } from "./heatmap";
 import { notFinite } from "./scale";
-import type { Result, Row, Value } from "./schema";
+import type { Result, Row, Snapshot, Value } from "./schema";
 import { gaveNone, type Store } from "./store";
-import { brief, full, shapeText, title, written } from "./value";
+import { brief, full, rounded, shapeText, title, written } from "./value";
 import { t } from "./words";
 
 const ROOM = 14; // characters of a number
 const WIDE = 30; // and of an array
 const MAP = [56, 18]; // pixels of the picture of one that is larger
+const SEED = 8; // characters of what a sweep began with
 const FEW = 8; // sources that are shown before the reader asks for all
 const CALLS = 3; // the same of calls
 
@@ -19,6 +20,16 @@ function noteOf({ call, element }: Result): string | null {
   if (element)
     return "A Jacobian has one sweep for each element of the target. The steps show the sweep for this element.";
   return call === "backward" ? "What this pass added to .grad" : null;
+}
+
+/** What a sweep began with; "" for 1. */
+export function seedOf({ sweep }: Pick<Snapshot, "sweep">): string {
+  const first = sweep?.steps[0];
+  const given = first && first.row === sweep?.target[0] ? first.adjoint : null;
+  const { data, stats } = given ?? {};
+  return [stats ? [stats.min, stats.max] : data].flat(9).every((one) => Number(one) === 1)
+    ? ""
+    : rounded(given?.text ?? "");
 }
 
 /**
@@ -128,6 +139,13 @@ export class Results {
     return found ? assigned(this.store, found) || t("(row {0})", row) : t("not on the tape");
   }
 
+  /** What a call derived: inside of a call, or with `output_gradients`, not the target alone. */
+  private derived(call: Result, targets: string): string {
+    if (call.target.length > 1) return `(${targets})`;
+    const seed = seedOf(call.shown ? this.store : call);
+    return seed ? `(${seed.length > SEED ? "g" : seed} × ${targets})` : targets;
+  }
+
   private source(
     call: Result,
     targets: string,
@@ -138,8 +156,9 @@ export class Results {
     const row = source.rows.at(-1) ?? source.at ?? -1;
     const name = source.name ?? (row >= 0 ? title(this.store.rows[row]) : t("source {0}", k));
     const moved = this.store.moved > 0 && call.shown;
+    const isJacobian = /jacobian/.test(call.call ?? "");
     const gradient =
-      moved && !/jacobian/.test(call.call ?? "")
+      moved && !isJacobian
         ? (this.store.sweep?.gradients[k] ?? null)
         : call.known
           ? source.gradient
@@ -149,7 +168,7 @@ export class Results {
     const el = h(
       "span.mt-result-source",
       { "data-source": name },
-      `∂${call.target.length > 1 ? `(${targets})` : targets} / ∂`,
+      `∂${isJacobian ? targets : this.derived(call, targets)} / ∂`,
       row >= 0
         ? h(
             "button.mt-link",

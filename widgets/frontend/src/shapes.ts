@@ -8,6 +8,7 @@ import {
   each,
   elide,
   gone,
+  nameOf,
   operationOf,
   shapeText,
   shortName,
@@ -292,7 +293,7 @@ export function nodeText(store: Store, node: Node): NodeText {
   const room = titleRoom(row, kind);
   const named = kind === "operation" && !!row?.name;
   const result = group ? resultOf(store, group) : "";
-  const whole = wholeTitle(node, result);
+  const whole = wholeTitle(node, result, store.rows);
   const long = widthOf(whole) > room; // in smaller type more of it can be read
   // its layer is beside its name
   const path = long && kind === "variable" ? /([^/.]+)[/.]([^/.]+)$/.exec(whole) : null;
@@ -332,8 +333,11 @@ function titleRoom(row: Row | null, kind: string): number {
 }
 
 /** The title of a node at full length; `result` is what a loop computes. */
-function wholeTitle({ row, group }: Node, result: string): string {
-  if (row) return row.kind === "operation" && row.name ? row.name : titleOf(row);
+function wholeTitle({ row, group }: Node, result: string, rows?: Row[]): string {
+  if (row) {
+    const title = row.kind === "operation" && row.name ? row.name : titleOf(row);
+    return rows && title[0] === "[" ? nameOf(rows[row.inputs[0]]) + title : title; // `x[0]`
+  }
   return group ? result || groupTitle(group) : "";
 }
 

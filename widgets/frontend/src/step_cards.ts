@@ -4,7 +4,7 @@ import type { Box } from "./camera";
 import { label, mapOf, onEdge, PRODUCT } from "./cards";
 import type { Drawing } from "./drawing";
 import { s } from "./dom";
-import { listHanded, shownOf } from "./edge_words";
+import { listHanded, shownOf, splitByInput, totalOf } from "./edge_words";
 import { isBare, NODE_H, NODE_W, type Node } from "./graph";
 import { drawnEdge, LETTER, placeLabels, type Label, type Wanted } from "./labels";
 import type { SweepEdge, SweepStep, Value } from "./schema";
@@ -100,19 +100,17 @@ function hadSum(timeline: Timeline, edges: SweepEdge[], k: number): boolean {
 }
 
 /**
- * What has left a folded part by now, on its edges: one product, or the sum of several at what they
- * went to.
+ * What has left a folded part by now, on its edges: for each row that it went to one product, or
+ * the sum of several.
  */
 function listFolded(drawing: Drawing, node: Node): Wanted[] {
-  return [...listHanded(drawing, node)].flatMap(([edge, handed]) => {
-    const value = shownOf(handed);
-    if (!handed.length) return [];
-    return {
-      edge,
-      texts: [onEdge(handed.length > 1 ? "Σ " : "", value, drawing.graph)],
-      map: mapOf(value, drawing.store.rows[handed[0].input]),
-    };
-  });
+  return [...listHanded(drawing, node)].map(([edge, handed]) => ({
+    edge,
+    texts: splitByInput(handed)
+      .slice(0, MOST_ADDENDS)
+      .map((one) => onEdge(one.length > 1 ? "Σ " : "", totalOf(one), drawing.graph)),
+    map: mapOf(shownOf(handed), drawing.store.rows[handed[0].input]),
+  }));
 }
 
 /** The addends of a sum in words: the first and the last of many. */

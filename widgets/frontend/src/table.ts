@@ -130,7 +130,7 @@ export class Table {
         title: inside
           ? t("recorded by {0}", tape.name)
           : wrote
-            ? t("recorded by {0}.gradient()", tape.name)
+            ? t("computed by {0}.gradient()", tape.name)
             : null,
       });
     });
