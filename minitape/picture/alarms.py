@@ -11,6 +11,7 @@ from contextlib import suppress
 from ..common.grouping import group_values_by_key
 from ..common.translation import join_sentences
 from ..engine.types import Object, OptionalNumber
+from .expressions import format_row_title
 from .path_breaks import list_path_breaks_and_set_blame
 from .picture_texts import translate
 from .snapshot_types import (
@@ -194,9 +195,11 @@ def _list_assignment_alarms(
             and event.get("to") in reached_rows
             and rows[value_row]["tapes"]
         ):
-            name = event["name"].removesuffix(":0")
-            place = _format_row_and_line(rows[value_row])
-            title = translate("The gradient ends at the assignment to {name}: {place}", name=name, place=place)
+            title = translate(
+                "The gradient ends at the assignment to {name}: {place}",
+                name=format_row_title(rows[event["to"]]),
+                place=_format_row_and_line(rows[value_row]),
+            )
             text = translate(
                 "A variable does not know where its value came from, so this row adds nothing to the gradient."
             )

@@ -229,11 +229,11 @@ def _add_reasons_and_blame_to_first_sources(
         # One call for all sources reads the recording only once.
         explanations = tape.explain(targets[0] if len(targets) == 1 else targets, sources)
     for explanation, (source, source_result) in zip(explanations, unexplained, strict=False):
+        # A variable in a list, such as vs[1], has a name only in the explanation.
+        source_result["name"] = source_result["name"] or explanation.name
         source_result["reason"], source_result["why"] = find_reason_and_blamed_line(explanation)
-        blamed_rows = list(explanation._rows)
-        if explanation.cause in SOURCE_CAUSES:
-            blamed_rows = [*find_rows_in_recording(tape, source)[-1:], *blamed_rows]
-        source_result["blame"] = next(iter(blamed_rows), None)
+        own_rows = find_rows_in_recording(tape, source)[-1:] if explanation.cause in SOURCE_CAUSES else []
+        source_result["blame"] = next(iter([*own_rows, *explanation._rows]), None)
 
 
 def find_reason_and_blamed_line(explanation: Object) -> tuple[OptionalText, BlamedLine | None]:
@@ -258,9 +258,8 @@ class PythonNames:
 
     def __init__(self, namespaces: Namespaces):
         """Index the public names in the given dictionaries, using the first name of each object."""
-        self._by_id: dict[int, str] = {}
-        for name, value in iter_public_names_and_values(namespaces):
-            self._by_id.setdefault(id(value), name)
+        names_and_values = [*iter_public_names_and_values(namespaces)]
+        self._by_id = {id(value): name for name, value in reversed(names_and_values)}
 
     def find_name(self, value: Object) -> OptionalText:
         """Return the name given to a variable or tensor, or else its Python name, or else None."""

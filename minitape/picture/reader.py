@@ -313,19 +313,19 @@ class TapeReader(Reader):
         """Return the fields of a row that depend on its primitive and its call's arguments."""
         record = self.required_recording
         call = record.get_call(row)
+        primitive_name = call.primitive.name
+        shape, dtype = record.get_shape_and_dtype(row)
         fields = build_primitive_fields(call.primitive)
-        if fields["cut"] is None and record.get_shape_and_dtype(row)[1].kind in "biu":
+        if fields["cut"] is None and dtype.kind in "biu":
             fields["cut"] = "integer"
-        fields["said"] = fields["said"] or list_array_operation_formulas(
-            call.primitive.name, call.attrs, len(record.get_shape_and_dtype(row)[0])
-        )
-        if (arguments := list_plain_arguments(call.primitive.name, call.attrs)) is not None:
+        fields["said"] = fields["said"] or list_array_operation_formulas(primitive_name, call.attrs, len(shape))
+        if (arguments := list_plain_arguments(primitive_name, call.attrs)) is not None:
             fields["arguments"] = arguments
         if call.primitive is CUSTOM:
             fields["label"] = shorten_name(call.attrs["call"].name)
-        elif call.primitive.name == "function" and "concrete_function" in call.attrs:
+        elif primitive_name == "function" and "concrete_function" in call.attrs:
             fields["label"] = shorten_name(call.attrs["concrete_function"].name)
-        elif call.primitive.name == "matmul":
+        elif primitive_name == "matmul":
             left_mark = "ᵀ" if call.attrs.get("transpose_a") else ""
             right_mark = "ᵀ" if call.attrs.get("transpose_b") else ""
             fields["label"] = f"{left_mark}@{right_mark}"

@@ -435,3 +435,13 @@ def test_a_number_that_python_read_is_blamed_before_a_branch():
 
     branch, number = Escape(0, "__bool__", ("train.py", 3), 1), Escape(1, "__float__", ("train.py", 5), 2)
     assert JAX_CHECKS.rank_escapes(None, [branch, number]) == [number, branch]
+
+
+def test_an_argument_that_is_not_differentiated_is_a_constant_of_the_picture():
+    def loss(w, x):
+        return jnp.sum((w * x) ** 2)
+
+    recording = bridge.record(loss, jnp.array([1.0, 2.0]), jnp.ones(2))
+    rows = {row["name"]: (row["kind"], row["watched"]) for row in recording.snapshot()["rows"] if row["name"]}
+    assert rows["w"] == ("source", "argument")
+    assert rows["x"] == ("constant", None)

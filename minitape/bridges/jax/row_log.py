@@ -226,7 +226,7 @@ class JaxLog:
         row = self.recording.add_leaf(
             self.keep_value(array),
             name=name,
-            kind="source",
+            kind="source" if is_tracked else "constant",
             tracked=is_tracked,
             extra=JaxExtra(),
             **read_dtype_and_shape(array),
