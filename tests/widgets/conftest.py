@@ -256,7 +256,11 @@ def format_short_value(value: dict[str, Any], max_length: int) -> str | None:
         return next((text for text in candidates if len(text) <= max_length), None)
     if np.size(value["data"]) > 8:
         return None
-    return next((text for digits in (4, 3, 2) if len(text := shorten_array(value["data"], digits)) <= max_length), None)
+    texts = ((digits, shorten_array(value["data"], digits)) for digits in (4, 3, 2))
+    digits, text = next(((digits, text) for digits, text in texts if len(text) <= max_length), (0, None))
+    # With two digits, 0.9975 would look as if it were whole.
+    is_misread = digits == 2 and "." in value["text"] and re.search(r"[[ ]-?\d{1,2}[] ]", str(text))
+    return None if is_misread else text
 
 
 def format_uniform_array(value: dict[str, Any], row: dict[str, Any], max_length: int) -> str | None:

@@ -101,6 +101,12 @@ def in_table(text):
     return text.partition(" each ")[0]
 
 
+def count_letters_in_table(page: Any) -> int:
+    """The characters that fit into the column of adjoints, or of values, and 30 at most."""
+    width = page.locator(".mt-head .mt-c-adjoint").evaluate("head => head.clientWidth")
+    return min(30, int((width - 6) / 7.25))
+
+
 @pytest.mark.long(sample=8)
 @pytest.mark.parametrize("name", list(PROGRAMS))
 def test_every_step_shows_the_engines_numbers(name, show):
@@ -110,19 +116,20 @@ def test_every_step_shows_the_engines_numbers(name, show):
     page = show(snapshot, fold="none")
     type_keys(page, "Home")
     assert {line["value"] for line in table(page).values()} == {""}
+    room = count_letters_in_table(page)
     for row in rows:
         type_keys(page, "ArrowRight")
         shown = table(page)[row["row"]]
-        assert shown["value"] == in_table(format_brief(row["value"], row))
+        assert shown["value"] == in_table(format_brief(row["value"], row, room))
         assert shown["inputs"] == " ".join(map(str, row["inputs"]))
         assert page.locator(".mt-lines .mt-current").get_attribute("data-row") == str(row["row"])
     adjoints: dict[int, str] = {}
     for k, step in enumerate(steps, 1):
         type_keys(page, "ArrowRight")
         assert read_position(page) == f"backward {k} / {len(steps)}"
-        adjoints[step["row"]] = format_adjoint_size(step["adjoint"], 13)
+        adjoints[step["row"]] = format_adjoint_size(step["adjoint"], room)
         for other in step.get("others", ()):
-            adjoints[other["row"]] = format_adjoint_size(other["adjoint"], 13)
+            adjoints[other["row"]] = format_adjoint_size(other["adjoint"], room)
         words = page.locator(".mt-step").text_content()
         for one in (step, *step.get("others", ())):
             assert one["adjoint"]["text"].split("\n")[0] in words
@@ -145,7 +152,7 @@ def test_every_step_shows_the_engines_numbers(name, show):
         assert sorted(map(sorted, labels)) == sorted(map(sorted, wanted))
         for edge in step["edges"]:
             more = any(later["input"] == edge["input"] for s in steps[k:] for later in s["edges"])
-            adjoints[edge["input"]] = format_adjoint_size(edge["sum"], 13) + " + …" * more
+            adjoints[edge["input"]] = format_adjoint_size(edge["sum"], room) + " + …" * more
             assert edge["product"]["text"].split("\n")[0] in words
             assert edge["local"] is None or edge["local"]["text"].split("\n")[0] in words
         sent = {row: line["adjoint"] for row, line in table(page).items() if line["adjoint"]}

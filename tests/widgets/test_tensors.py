@@ -147,3 +147,17 @@ def test_the_picture_of_an_adjoint_is_beside_its_text_in_round_nodes_too(show):
     maps = [read_box(one) for one in node.locator("g > g").all()]
     assert node.locator(".mt-adjoint").text_content() == "∂ ±0.0853" and len(maps) == 2
     assert max(one["x"] for one in maps) >= text["x"] + text["width"]
+
+
+def test_a_small_array_has_four_digits_in_the_table_and_no_number_seems_whole_in_a_node(show):
+    x = tf.Variable([0.99749, 0.5985, -0.4794], name="x")
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(x * x)
+    page = show(tf.snapshot(tape, y, x))
+    page.set_viewport_size({"width": 1400, "height": 900})
+    type_keys(page, "End")
+    cells = page.locator(".mt-lines .mt-line").first.locator("[role=cell]").all_text_contents()
+    assert cells[3:5] == ["[0.9975 0.5985 -0.4794]", "[1.995 1.197 -0.9588]"]
+    node = page.locator(".mt-node[data-id=r0]")
+    assert node.locator(".mt-value").text_content() == "(3,)"
+    assert node.locator(".mt-adjoint").text_content() == "∂ ±1.99"

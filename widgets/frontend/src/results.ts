@@ -25,7 +25,7 @@ function noteOf({ call, element }: Result): string | null {
 /** What a sweep began with; "" for 1. */
 export function seedOf({ sweep }: Pick<Snapshot, "sweep">): string {
   const first = sweep?.steps[0];
-  const given = first && first.row === sweep?.target[0] ? first.adjoint : null;
+  const given = first?.row === sweep?.target[0] ? first?.adjoint : null;
   const { data, stats } = given ?? {};
   return [stats ? [stats.min, stats.max] : data].flat(9).every((one) => Number(one) === 1)
     ? ""

@@ -104,13 +104,15 @@ function hadSum(timeline: Timeline, edges: SweepEdge[], k: number): boolean {
  * the sum of several.
  */
 function listFolded(drawing: Drawing, node: Node): Wanted[] {
-  return [...listHanded(drawing, node)].map(([edge, handed]) => ({
-    edge,
-    texts: splitByInput(handed)
-      .slice(0, MOST_ADDENDS)
-      .map((one) => onEdge(one.length > 1 ? "Σ " : "", totalOf(one), drawing.graph)),
-    map: mapOf(shownOf(handed), drawing.store.rows[handed[0].input]),
-  }));
+  return [...listHanded(drawing, node)].map(([edge, handed]) => {
+    const apart = splitByInput(handed).slice(0, MOST_ADDENDS);
+    const plain = apart[1] ? "= " : ""; // each in its own line
+    return {
+      edge,
+      texts: apart.map((one) => onEdge(one.length > 1 ? "Σ " : plain, totalOf(one), drawing.graph)),
+      map: mapOf(shownOf(handed), drawing.store.rows[handed[0].input]),
+    };
+  });
 }
 
 /** The addends of a sum in words: the first and the last of many. */

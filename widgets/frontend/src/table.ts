@@ -1,10 +1,9 @@
 // The Wengert list: one line per row, only the visible ones in the page.
 import { h, on, setText } from "./dom";
 import type { Row, Value } from "./schema";
-import { CHARS } from "./shapes";
 import type { Store } from "./store";
 import type { Timeline } from "./timeline";
-import { brief, currentOf, gone, shortName, sizeOf, title, written } from "./value";
+import { brief, currentOf, gone, shortName, sizeOf, title } from "./value";
 import { t } from "./words";
 
 const LINE = 22;
@@ -48,10 +47,7 @@ export class Table {
     for (const name of Object.keys(this.room)) {
       const head = this.el.querySelector(`.mt-head .mt-c-${name}`);
       if (head?.clientWidth)
-        this.room[name] = Math.max(
-          5,
-          Math.min(name === "operation" ? 30 : 18, Math.floor((head.clientWidth - 6) / LETTER)),
-        );
+        this.room[name] = Math.max(5, Math.min(30, Math.floor((head.clientWidth - 6) / LETTER)));
     }
   }
 
@@ -144,7 +140,7 @@ export class Table {
     const value =
       row.released && !row.value
         ? gone(row, this.room.value)
-        : cell(row.value, row, this.room.value, CHARS);
+        : brief(row.value, row, this.room.value);
     const texts = [
       String(row.row),
       shortName(name, this.room.operation),
@@ -186,15 +182,5 @@ export class Table {
 
 /** An adjoint in its cell: of an array that is not written out how large its numbers are. */
 function adjointCell(value: Value, row: Row, room: number): string {
-  return row.shape.length
-    ? sizeOf(value, Math.min(room, CHARS - 2))
-    : cell(value, row, room, CHARS - 2);
-}
-
-/**
- * A value in its cell: with the digits that it has in its node, which has room for so many
- * characters, where it is written out there.
- */
-function cell(value: Value | null, row: Row, room: number, inNode: number): string {
-  return (value && written(value, Math.min(room, inNode))) ?? brief(value, row, room);
+  return row.shape.length ? sizeOf(value, room) : brief(value, row, room);
 }

@@ -10,6 +10,7 @@ const DIGITS = 4;
 let shown = DIGITS; // the same in the view that is drawn just now
 const [WHOLE, CLOSE] = [100, 6]; // what is nearly whole below the one has at most the other
 const EXACT = 6; // characters of a number that is short as it is
+const WHOLE_LOOKING = /[[ ]-?\d\d?[ \]]/; // 0.9975 as 1
 const ELEMENTS = 8; // of an array that is written out
 
 /** How many digits a number has in the view that is drawn next: those that its numbers need. */
@@ -30,8 +31,8 @@ export function brief(
 }
 
 /**
- * A value written out: a number with four digits, a small array with four, three or two of each;
- * null where there is no room.
+ * A value written out: a number with four digits, a small array with four, three or two of each,
+ * unless one would seem to be whole that is not; null where there is no room.
  */
 export function written(value: Value, room: number): string | null {
   const text = value.text ?? "";
@@ -45,7 +46,8 @@ export function written(value: Value, room: number): string | null {
   const point = /[.e]/.test(text);
   for (let digits = shown; digits > 1; digits--) {
     const found = list(value.data, digits, point);
-    if (found.length <= room) return found;
+    if (found.length > room) continue;
+    return point && digits < 3 && WHOLE_LOOKING.test(found) ? null : found;
   }
   return null;
 }
@@ -302,7 +304,9 @@ type Index = number | null | (number | null)[]; // one number, a new axis, or a 
 
 /** An index as the program writes it: `0`, `1:3`, `::2`. */
 const indexText = (index: Index): string =>
-  index === null ? "None" : String(index).replaceAll(",", ":").replace(/:$/, "");
+  String(index ?? "None")
+    .replaceAll(",", ":")
+    .replace(/:$/, "");
 
 /** A label without the digits that make it long: `0.1 ×`. */
 function shortNumbers(label: string): string {
