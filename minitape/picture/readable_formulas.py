@@ -47,16 +47,19 @@ div_no_nan(g, y) | g / y
 -g * div_no_nan(div_no_nan(x, y), y) | −g × x / y / y
 """
 READABLE_FORMULAS = dict(line.split(" | ") for line in BOOK_FORMULAS.strip().splitlines())
-ARRAY_FORMULAS = {
-    "reduce_sum": ["sum(x)", "g"],
-    "reduce_mean": ["mean(x)", "g / size(x)"],
-    "bias_add": ["x + y", "g", "g"],
-    "reshape": ["reshape(x)", "reshape(g)"],
-    "transpose": ["xᵀ", "gᵀ"],
-    "softmax": ["softmax(x)", "z × (g − Σ g × z)"],
-    "log_softmax": ["log_softmax(x)", "g − exp(z) × Σ g"],
-    "reduce_max": ["max(x)", "g × (x = z) / count(x = z)"],
-    "reduce_min": ["min(x)", "g × (x = z) / count(x = z)"],
+ARRAY_FORMULAS = """
+reduce_sum | sum(x) | g
+reduce_mean | mean(x) | g / size(x)
+bias_add | x + y | g | g
+reshape | reshape(x) | reshape(g)
+transpose | xᵀ | gᵀ
+softmax | softmax(x) | z × (g − Σ g × z)
+log_softmax | log_softmax(x) | g − exp(z) × Σ g
+reduce_max | max(x) | g × (x = z) / count(x = z)
+reduce_min | min(x) | g × (x = z) / count(x = z)
+"""
+FORMULAS_BY_ARRAY_OPERATION = {
+    name: formulas for name, *formulas in (line.split(" | ") for line in ARRAY_FORMULAS.strip().splitlines())
 }
 
 
@@ -89,7 +92,7 @@ def list_array_operation_formulas(name: str, attrs: Mapping[str, object], result
     reduces_some_axes = name.startswith("reduce_") and result_rank
     if has_other_axes or reduces_some_axes:
         return []
-    return ARRAY_FORMULAS.get(name, [])
+    return FORMULAS_BY_ARRAY_OPERATION.get(name, [])
 
 
 def format_readable_formula(text: str) -> str:

@@ -17,6 +17,7 @@ from .truncation import elide_text, measure_width
 DIGITS = 4
 MIN_PLAIN = 1e-4  # Smaller numbers have an exponent.
 MAX_EXACT_LETTERS = 6  # Numbers up to this length are not rounded.
+TIES_UP = 1 + 2**-52  # Rounds 0.03125 to 0.0313, as browsers do, and not to the even digit.
 MAX_ELEMENTS = 8  # Larger arrays are not written out.
 NEGATIVE_COLOR = (0, 114, 178)
 ZERO_COLOR = (242, 242, 242)
@@ -49,11 +50,12 @@ def shorten_number_text(text: str, digits: int = DIGITS, min_plain: float = MIN_
         return text
     if not isfinite(number) or (len(text) <= MAX_EXACT_LETTERS and digits == DIGITS):
         return text
+    rounded_up = number * TIES_UP
     if number and not min_plain <= abs(number) < 1e6:
-        mantissa, power = f"{number:.{digits - 1}e}".split("e")
+        mantissa, power = f"{rounded_up:.{digits - 1}e}".split("e")
         return f"{mantissa.rstrip('0').rstrip('.')}e{int(power)}"
     whole_digits = int(log10(abs(number))) + 1 if abs(number) >= 1 else 0
-    short_text = repr(float(f"{number:.{max(digits, whole_digits)}g}"))
+    short_text = repr(float(f"{rounded_up:.{max(digits, whole_digits)}g}"))
     return short_text if number.is_integer() else short_text.removesuffix(".0")  # "2.0" is exact, and "2" is rounded.
 
 
@@ -136,9 +138,10 @@ def format_magnitude(value: ValueFields, max_letters: int) -> str:
             return description
     if not isfinite(size):
         return "NaN"
-    texts = [
-        f"±{number.removesuffix('.0')}" for number in _iter_ever_shorter_number_texts(repr(float(f"{size:.3g}")), 3)
-    ]
+    sign, size = ("", low) if np.size(value.get("data", ())) == 1 else ("±", size)
+    # The size is rounded once, because 0.00435439 is 0.0044 although 0.00435 is not. A whole number keeps three digits.
+    number = repr(size) if size < 1000 else f"{size:.3g}"
+    texts = [sign + text.removesuffix(".0") for text in _iter_ever_shorter_number_texts(number, 3)]
     return next((candidate for candidate in texts if len(candidate) <= max_letters), texts[-1])
 
 

@@ -322,3 +322,13 @@ def test_few_turns_are_left_out_where_a_figure_would_be_higher_than_a_page():
     assert low.gap_index < 0
     high = draw_blocks(4, [tf.sin, tf.exp, tf.tanh, tf.sigmoid, tf.cos, tf.nn.softplus, tf.atan, tf.nn.relu])
     assert high.omitted_turns == 2 and high.bottom / high.width * 85 < 220
+
+
+def test_a_number_is_rounded_once_and_a_single_one_keeps_its_sign():
+    """As in the live picture: 0.00435439 is 0.0044, and 1/64 is 0.01563."""
+    single = {"text": "[-0.00435439]", "data": [-0.00435439]}
+    assert [format_magnitude(single, letters) for letters in (7, 8, 15)] == ["-0.0044", "-0.00435", "[-0.004354]"]
+    several = {"text": "", "data": [0.00435439, -0.001] * 5}
+    assert [format_magnitude(several, letters) for letters in (7, 15)] == ["±0.0044", "±0.00435"]
+    assert format_magnitude({"text": "", "data": [1 / 64] * 9}, 15) == "each 0.01563"
+    assert format_magnitude({"text": "-0.03125", "data": -0.03125}, 7) == "-0.0313"

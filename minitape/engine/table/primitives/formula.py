@@ -12,6 +12,7 @@ Attributes:
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from functools import partial
 
@@ -73,11 +74,11 @@ def _wrap_to_round_correctly(function: Function) -> Function:
     return compute_rounded
 
 
-LIBRARY = {
-    "exp": np.exp, "expm1": np.expm1, "log": np.log, "log1p": np.log1p, "sin": np.sin, "cos": np.cos, "tan": np.tan,
-    "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh,
-    "asinh": np.arcsinh, "acosh": np.arccosh, "atanh": np.arctanh,
-}  # fmt: skip
+NUMPY_NAMES = {  # NumPy's name for asin is arcsin.
+    name: re.sub("^a", "arc", name)
+    for name in "exp expm1 log log1p sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh".split()
+}
+LIBRARY = {name: getattr(np, numpy_name) for name, numpy_name in NUMPY_NAMES.items()}
 
 ARRAY: FunctionsByName = {name: _wrap_to_round_correctly(function) for name, function in LIBRARY.items()} | {
     "abs": np.abs, "sign": np.sign, "floor": np.floor, "ceil": np.ceil, "rint": np.rint, "sqrt": np.sqrt,
@@ -101,9 +102,9 @@ def _build_scalar_functions(float_type: type) -> FunctionsByName:
 
         return compute_scalar
 
-    shared_names = ["sqrt", "exp", "expm1", "log", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh",
-                 "tanh", "asinh", "acosh", "atanh", "atan2", "pow"]  # fmt: skip
-    return ARRAY | {name: round_off(getattr(math, name), ARRAY[name]) for name in shared_names} | {
+    return ARRAY | {
+        name: round_off(getattr(math, name), ARRAY[name]) for name in (*NUMPY_NAMES, "sqrt", "atan2", "pow")
+    } | {
         "abs": abs,
         "select": lambda c, a, b: float_type(a if c else b),
         "mul_no_nan": lambda a, g: g if g == 0 else a * g,
