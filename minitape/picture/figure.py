@@ -419,7 +419,7 @@ class Figure:
         widths = [
             MAX_INDENT
             if len(node.inputs) > MAX_REFERENCES
-            else min(MAX_INDENT, measure_reference(format_reference(self.nodes[start].row)))
+            else min(MAX_INDENT, measure_reference(format_reference(self.nodes[start].row, self.pitch)))
             + CROSS_WIDTH * bool(node.row and node.row["cut"])
             for node in self.nodes
             for start, _ in node.inputs
@@ -467,14 +467,17 @@ class Figure:
         width, height, gradient_parts = draw_gradient_result_lines(lines, self.width, self.bottom)
         total_height = max(height, 40)
         size = f'width="{width}" height="{total_height}"'
+        left = 0.0
         if self.printed_width and self.max_width:
-            width = max(width, self.max_width * MIN_PRINTED_TYPE / MAX_PRINTED_TYPE)
+            # A small figure is in the middle, and a number at the left edge keeps a distance from it.
+            left = min(-MARGIN, width - self.max_width * MIN_PRINTED_TYPE / MAX_PRINTED_TYPE) / 2
+            width -= 2 * left
             size = f'width="{self.printed_width}mm" height="{self.printed_width * total_height / width}mm"'
         parts = [
             f'<svg xmlns="http://www.w3.org/2000/svg" {size} '
-            f'viewBox="0 0 {width} {total_height}" font-family="{SANS_FONT}" role="img">'
+            f'viewBox="{left} 0 {width} {total_height}" font-family="{SANS_FONT}" role="img">'
             f"<title>{escape(title)}</title><desc>{escape(description)}</desc>"
-            f'<rect width="{width}" height="{total_height}" rx="6" fill="#ffffff"/>',
+            f'<rect x="{left}" y="0" width="{width}" height="{total_height}" rx="6" fill="#ffffff"/>',
         ]
         if not self.nodes:
             parts.append(draw_text(MARGIN, 25, translate("nothing recorded"), TITLE_STYLE, MUTED_COLOR))
@@ -639,7 +642,8 @@ class Figure:
         ports_by_start = group_values_by_key(
             (start, port) for port, (start, _) in enumerate(node.inputs) if (start, index, port) not in self.curves
         )
-        references = [(format_reference(self.nodes[start].row), ports) for start, ports in ports_by_start.items()]
+        room = self.pitch - NODE_WIDTH - CROSS_WIDTH * bool(row["cut"])
+        references = [(format_reference(self.nodes[start].row, room), ports) for start, ports in ports_by_start.items()]
         if len(references) > MAX_REFERENCES:
             references = [(translate("{n} rows", n=len(references)), [*chain(*ports_by_start.values())])]
         for number, (text, ports) in enumerate(references, 1):

@@ -23,11 +23,12 @@ MAX_REFERENCE_LETTERS = 6
 CROSS_DISTANCE = 5  # The distance of a cross from the end of a short edge, in pixels.
 
 
-def format_reference(input_row: OptionalRow) -> str:
+def format_reference(input_row: OptionalRow, room: float) -> str:
     """Return the short name of a row, or its number.
 
     Args:
         input_row: The row, or None if it is omitted from the figure.
+        room: The space in which a short edge with the name must fit. Otherwise it has the number.
     """
     if input_row is None:
         return "…"
@@ -35,7 +36,8 @@ def format_reference(input_row: OptionalRow) -> str:
     # The beginning of an adjoint's long name, or of a layer's path, says less than its number.
     if name.startswith("∂") or ("." in name and measure_width(name) > MAX_REFERENCE_LETTERS):
         name = format_circled_row_number(input_row["row"])
-    return shorten_name(name.removesuffix(":0"), MAX_REFERENCE_LETTERS)
+    name = shorten_name(name.removesuffix(":0"), MAX_REFERENCE_LETTERS)
+    return name if measure_reference(name) <= room else format_circled_row_number(input_row["row"])
 
 
 def measure_reference(text: str) -> float:
@@ -44,7 +46,7 @@ def measure_reference(text: str) -> float:
     Args:
         text: The name or number at which the edge starts.
     """
-    return 6.2 * measure_width(text) + 8 + ARROW_LENGTH + 4
+    return 6.6 * measure_width(text) + 8 + ARROW_LENGTH + 4
 
 
 def draw_abbreviated_edge(text: str, x: float, y: float, direction: int, is_swept: bool, is_crossed: bool) -> str:

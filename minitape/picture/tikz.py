@@ -29,7 +29,6 @@ SVG_RULES = r"""
  ?text-anchor="start"=>
  ?text-anchor="end"=>\\let\\lap\\llap
  ?text-anchor="middle"=>\\let\\lap\\clap
-<rect width=><rect x="0" y="0" width
 <rect x="(.*?)" y="(.*?)" width="(.*?)" height="(.*?)"( rx="(.*?)")?(.*?)/>=>
   \\path[rounded corners=0\6pt] (\1,\2) rectangle +(\3,\4) [\7];\n
 <path d="(.*?)"(.*?)/>=>\\path svg "\1" [\2];\n

@@ -332,3 +332,34 @@ def test_a_number_is_rounded_once_and_a_single_one_keeps_its_sign():
     assert [format_magnitude(several, letters) for letters in (7, 15)] == ["±0.0044", "±0.00435"]
     assert format_magnitude({"text": "", "data": [1 / 64] * 9}, 15) == "each 0.01563"
     assert format_magnitude({"text": "-0.03125", "data": -0.03125}, 7) == "-0.0313"
+
+
+def test_a_name_at_a_short_edge_fits_between_two_columns():
+    """A name that would lie over the node before it gives way to the number of its row."""
+    logits, labels = tf.Variable([[1.0], [-2.0]], name="logits"), tf.constant([[1.0], [0.0]])
+    with tf.GradientTape() as tape:
+        scaled = logits * 2.0
+        loss = tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits(labels=labels, logits=scaled))
+    tape.gradient(loss, logits)
+    svg = tf.draw(tape, width=85).svg
+    nodes = {
+        (float(x), float(y)) for x, y in re.findall(r'<rect x="([\d.]+)" y="([\d.]+)" width="120" height="52"', svg)
+    }
+    names = re.findall(r'<rect x="(-?[\d.]+)" y="([\d.]+)" width="([\d.]+)" height="16" rx="8"', svg)
+    assert names and nodes
+    for x, y, width in (map(float, name) for name in names):
+        for node_x, node_y in nodes:
+            is_beside = x + width <= node_x or node_x + 120 <= x
+            assert is_beside or y + 16 <= node_y or node_y + 52 <= y
+
+
+def test_a_small_figure_is_in_the_middle_of_its_column():
+    x = tf.Variable(3.0, name="x")
+    with tf.GradientTape() as tape:
+        y = x * tf.sin(x)
+    tape.gradient(y, x)
+    svg = tf.draw(tape, width=85).svg
+    left, width = (float(number) for number in re.search(r'viewBox="(\S+) 0 (\S+) ', svg).groups())
+    figure = tf.draw(tape, width=85).figure
+    assert left < -20
+    assert -left == pytest.approx(left + width - figure.width, abs=0.1)
