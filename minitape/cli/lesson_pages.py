@@ -12,7 +12,6 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from html import escape
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -100,11 +99,8 @@ def build_page_translator(lessons_folder: Path) -> Callable[..., str]:
     Returns:
         A function that takes an English message and the values for the names in braces.
     """
-    return partial(_translate_page_text, detect_language(lessons_folder))
-
-
-def _translate_page_text(language_code: str, text: str, **values: object) -> str:
-    return say(text, CLI, language_code, **values)
+    language_code = detect_language(lessons_folder)
+    return lambda text, **values: say(text, CLI, language_code, **values)
 
 
 def choose_page_folder(lessons_folder: Path) -> str:

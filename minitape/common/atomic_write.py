@@ -28,17 +28,17 @@ ABANDONED_AFTER_SECONDS = 3600
 # File systems limit names to 255 bytes.
 MAX_NAME_LENGTH = 60
 ERROR_REASONS = {
-    "ENOSPC": "the disk is full",
-    "EDQUOT": "your disk quota is used up",
-    "EACCES": "you do not have permission to write there",
-    "EPERM": "you do not have permission to write there",
-    "EROFS": "the disk is read-only",
-    "ENOENT": "the folder does not exist",
-    "ENOTDIR": "part of its path is a file, not a folder",
-    "EISDIR": "a folder with this name already exists",
-    "ENAMETOOLONG": "the name is too long",
-    "EIO": "the disk reported an error",
-    "ESTALE": "the network folder has become unavailable",
+    errno.ENOSPC: "the disk is full",
+    errno.EDQUOT: "your disk quota is used up",
+    errno.EACCES: "you do not have permission to write there",
+    errno.EPERM: "you do not have permission to write there",
+    errno.EROFS: "the disk is read-only",
+    errno.ENOENT: "the folder does not exist",
+    errno.ENOTDIR: "part of its path is a file, not a folder",
+    errno.EISDIR: "a folder with this name already exists",
+    errno.ENAMETOOLONG: "the name is too long",
+    errno.EIO: "the disk reported an error",
+    errno.ESTALE: "the network folder has become unavailable",
 }
 
 
@@ -137,7 +137,7 @@ def get_error_reason(error: OSError) -> str:
     Args:
         error: The system error.
     """
-    return ERROR_REASONS.get(errno.errorcode.get(error.errno or 0, ""), error.strerror or type(error).__name__)
+    return ERROR_REASONS.get(error.errno or 0, error.strerror or type(error).__name__)
 
 
 def _copy_file_permissions(target: Path, partial_file: Path, private: bool) -> None:

@@ -27,13 +27,23 @@ if TYPE_CHECKING:
     from ...engine.types import NameList, OptionalNumber, RowList, Scope
     from .recording import JaxRecording
 
-LABELS = dict(
-    pair.split("=")
-    for pair in (
-        "add=+, add_any=+, sub=−, mul=×, div=÷, dot_general=@, neg=−x, square=x², sqrt=√, "
-        "reduce_sum=Σ, pow=xʸ, convert_element_type=cast, slice=[ ], dynamic_slice=[ ], gather=[ ]"
-    ).split(", ")
-)
+LABELS = {
+    "add": "+",
+    "add_any": "+",
+    "sub": "−",
+    "mul": "×",
+    "div": "÷",
+    "dot_general": "@",
+    "neg": "−x",
+    "square": "x²",
+    "sqrt": "√",
+    "reduce_sum": "Σ",
+    "pow": "xʸ",
+    "convert_element_type": "cast",
+    "slice": "[ ]",
+    "dynamic_slice": "[ ]",
+    "gather": "[ ]",
+}
 STEP_OPS = {"round", "floor", "ceil", "sign"}  # JAX sends no gradients through these operations.
 # These additional functions of jax.numpy consist of comparisons and choices.
 STEP_FUNCTIONS = STEP_OPS | {"trunc", "fix", "heaviside", "floor_divide"}

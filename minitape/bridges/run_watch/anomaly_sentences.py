@@ -61,11 +61,6 @@ def describe_second_run_and_compare_losses(answer_of_copy: JsonObject, first_run
     return f"{text} {comparison}"
 
 
-def _is_same_loss(first: float, second: float) -> bool:
-    """Return whether two losses are equal or both NaN."""
-    return first == second or (isnan(first) and isnan(second))
-
-
 def find_first_pass_with_different_loss(answer_of_copy: JsonObject, first_run_losses: Sequence[float]) -> int:
     """Return the number of the first backward pass whose loss differs between two runs, or 0 if none exists.
 
@@ -74,4 +69,11 @@ def find_first_pass_with_different_loss(answer_of_copy: JsonObject, first_run_lo
         first_run_losses: The losses of the first run.
     """
     pairs = zip(answer_of_copy["losses"][: answer_of_copy["pass"] - 1], first_run_losses, strict=False)
-    return next((number for number, pair in enumerate(pairs, 1) if not _is_same_loss(*pair)), 0)
+    return next(
+        (
+            number
+            for number, (first, second) in enumerate(pairs, 1)
+            if first != second and not (isnan(first) and isnan(second))
+        ),
+        0,
+    )

@@ -14,13 +14,23 @@ from tensorflow.python.framework import ops
 
 from ...recording.sites import NOWHERE, CallStack, Site, find_user_call_stack, find_user_site
 
-LABELS = dict(
-    pair.split("=")
-    for pair in (
-        "AddV2=+, Add=+, Greater=>, Less=<, Sub=−, Mul=×, RealDiv=÷, MatMul=@, BatchMatMulV2=@, "
-        "Neg=−x, Square=x², Sqrt=√, Sum=Σ, Pow=xʸ, StridedSlice=[ ]"
-    ).split(", ")
-)
+LABELS = {
+    "AddV2": "+",
+    "Add": "+",
+    "Greater": ">",
+    "Less": "<",
+    "Sub": "−",
+    "Mul": "×",
+    "RealDiv": "÷",
+    "MatMul": "@",
+    "BatchMatMulV2": "@",
+    "Neg": "−x",
+    "Square": "x²",
+    "Sqrt": "√",
+    "Sum": "Σ",
+    "Pow": "xʸ",
+    "StridedSlice": "[ ]",
+}
 # The later inputs of these operations are axes, shapes or positions, and do not become rows.
 OPS_WITH_PARAMETERS = set(
     "Sum Mean Max Min Prod All Any Reshape Tile Transpose ExpandDims StridedSlice Slice Pad PadV2 MirrorPad "
