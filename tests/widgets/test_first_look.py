@@ -4,6 +4,8 @@ import pytest
 
 import minitape as tf
 
+from .conftest import read_position, type_keys
+
 pytestmark = pytest.mark.browser
 
 VISIBLE = """query => {
@@ -41,3 +43,46 @@ def test_the_whole_graph_is_in_view_if_a_lower_table_makes_room(show, page):
     page = show(tf.snapshot(tape, y, weights))
     assert page.evaluate(VISIBLE, ".mt-node") == [True] * 8
     assert page.locator(".mt-below").evaluate("part => part.clientHeight") >= 160
+
+
+@pytest.mark.parametrize("width", [1280, 760, 390])
+def test_a_tape_that_is_higher_than_its_pane_opens_at_its_sources(show, page, width):
+    page.set_viewport_size({"width": width, "height": 800})
+    x, b = tf.Variable(0.5, name="x"), tf.Variable(0.2, name="b")
+    with tf.GradientTape() as tape:
+        y = x + b
+        for operation in (tf.sin, tf.exp, tf.tanh, tf.square, tf.math.log, tf.abs, tf.sqrt, tf.cos, tf.sigmoid) * 2:
+            y = operation(y) + b * x
+    page = show(tf.snapshot(tape, y, [x, b]), "none")
+    assert page.evaluate(VISIBLE, ".mt-node.mt-variable") == [True, True]
+    assert not all(page.evaluate(VISIBLE, ".mt-node"))
+    type_keys(page, "ArrowRight")  # the first step back is seen
+    assert page.evaluate(VISIBLE, ".mt-node.mt-current") == [True]
+
+
+def test_a_persistent_tape_opens_with_all_rows_computed(show):
+    x = tf.Variable(2.0, name="x")
+    with tf.GradientTape(persistent=True) as tape:
+        y = tf.square(x)
+        z = tf.exp(y) * 2.0
+    tape.gradient(z, x)
+    tape.gradient(y, x)
+    page = show(tf.snapshot(tape))
+    assert read_position(page) == "forward 5 / 5"
+    assert "109.2" in page.locator(".mt-node", has_text="z").text_content()
+
+
+@pytest.mark.parametrize("width", [1280, 760])
+def test_an_opened_loop_is_seen_whole_and_the_step_stays(show, page, width):
+    page.set_viewport_size({"width": width, "height": 900})
+    w, h = tf.Variable(0.9, name="w"), tf.constant(0.0)
+    with tf.GradientTape() as tape:
+        for t in range(30):
+            h = tf.tanh(w * h + 0.1 * t)
+    page = show(tf.snapshot(tape, h, w))
+    before = read_position(page)
+    profile = page.locator(".mt-group .mt-profile rect")
+    profile.dblclick(position={"x": 40, "y": 5}, force=True)  # the curve lies over it
+    page.locator(".mt-node.mt-group").nth(2).wait_for()
+    assert all(page.evaluate(VISIBLE, ".mt-node"))
+    assert read_position(page) == before

@@ -277,9 +277,8 @@ def test_each_number_of_each_step(name: str, fold: str, show: Any) -> None:
     page.get_by_role("button", name="Fit (0)").click()
     wait_for_frame(page)
     engine = Engine(snapshot["sweep"]["steps"])
-    opening = max(snapshot["sweep"]["target"]) + 1  # there a source shows what the gradient gave
     results = compute_results(snapshot)
-    rows, forward = snapshot["rows"], len(snapshot["rows"])
+    rows, forward = snapshot["rows"], len(snapshot["rows"])  # there a source shows what the gradient gave
     seen = page.evaluate(WALK)
     assert len(seen) == forward + len(engine.steps) + 1
     wrong, checked = [], 0
@@ -300,7 +299,7 @@ def test_each_number_of_each_step(name: str, fold: str, show: Any) -> None:
             if folds and node["current"] and not step:
                 claims.append((node["adjoint"], rows[current]["value"]))
             elif node["adjoint"]:  # of a loop behind its turn
-                known = results if position == opening else engine.adjoints
+                known = results if position == forward else engine.adjoints
                 claims.append((node["adjoint"], known.get(here)))
             elif here in engine.adjoints and rows[here]["kind"] != "constant":
                 wrong.append(f"{position}: {node['id']} shows no adjoint")

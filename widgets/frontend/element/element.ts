@@ -220,15 +220,14 @@ export class MiniTape extends HTMLElement {
     const { view } = this;
     if (!view) return this.open(snapshot);
     if (this.store.renew(snapshot)) return this.stepped();
-    const { position, forward, swept, opening } = view.timeline;
+    const { position, forward, swept } = view.timeline;
     const [back, isAtEnd] = [position - forward, position === swept];
-    const isOpening = position === opening;
     view.glide(keys?.[0] ?? [], keys?.[1] ?? [], () => {
       this.store.replace(snapshot);
       const now = view.timeline;
       const kept = back > 0 ? now.forward + back : Math.min(position, now.forward);
       const wanted = back > 0 && isAtEnd ? now.swept : Math.min(kept, now.swept);
-      if (!isOpening && wanted !== now.position) view.go(wanted);
+      if (back && wanted !== now.position) view.go(wanted);
     });
     this.stepped();
   }

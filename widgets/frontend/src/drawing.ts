@@ -9,8 +9,8 @@ export interface SceneEvents {
   open(node: Node): void;
   hover(node: Node | null): void;
   close(frame: Frame): void;
-  /** a turn of a loop was chosen, by its rows */
-  turn(start: number, end: number): void;
+  /** a turn of a loop was chosen, by its rows; by a second click none was */
+  turn(start: number | undefined, end: number): void;
   grab(row: number, event: PointerEvent): void;
   /** says something beside the pointer; nothing takes it away */
   tell(text: string, event: PointerEvent | null): void;

@@ -34,12 +34,14 @@ const CLOSE = 172; // pixels from column to column of two storeys, at least
 // columns in a line of an article, where a graph of few columns is turned: no edge runs back
 const [NARROW, SHORT] = [3, 5];
 const WRAPS = 60; // columns: of a longer graph it is not tried how it fills the pane best
+// the least scale at which all of a graph is shown when a part of it is opened or closed
+const CLEAR = 0.5;
 // below this scale no text is drawn: the graph is seen as a map that fills the pane
 const FAR = 0.4;
 
 export class Fitting {
-  /** how the camera takes the next graph; null: it does not move */
-  next: "first" | "all" | null = "first";
+  /** how the camera takes the next graph, by a row: around that; null: it does not move */
+  next: "first" | "all" | number | null = "first";
   private fitted = 0; // the camera's scale when all was shown while nodes were being placed
 
   /**
@@ -175,8 +177,11 @@ export class Fitting {
     return !!graph?.nodes.length && this.camera.width > 0;
   }
 
-  /** At first everything is shown if it is readable, else the part around the row that matters. */
-  first(graph: Graph | null): void {
+  /**
+   * Shows everything if it is readable; else the part around a row, by default the present one, or
+   * where a tape opens its beginning, as the sources are there.
+   */
+  first(graph: Graph | null, around = this.opened): void {
     if (!this.ready(graph)) return;
     this.next = null;
     const box = alignBox(this.store, this.box(graph), this.camera.height, () => {
@@ -185,9 +190,16 @@ export class Fitting {
     const { width, height } = this.camera;
     if (this.presented()) return this.reveal(graph, this.row, false);
     this.camera.fit(box, height / box.h < READ ? Math.max(READ, Math.min(1, width / box.w)) : READ);
-    const node = graph.nodeOf(this.row);
-    if (node) this.camera.around(node.x + NODE_W / 2, node.y + NODE_H / 2, box);
-    this.reveal(graph, this.row, false);
+    const node = graph.nodeOf(around);
+    if (!node) return;
+    this.camera.around(node.x + NODE_W / 2, node.y + NODE_H / 2, box);
+    this.reveal(graph, around, false);
+  }
+
+  /** The row that a reader who has not gone anywhere looks at; -1: the beginning. */
+  private get opened(): number {
+    const { timeline, store } = this;
+    return timeline.position === timeline.forward && !store.recording ? -1 : this.row;
   }
 
   /** The row at which a picture is looked at. */
@@ -227,6 +239,14 @@ export class Fitting {
     camera.reveal(box, smooth, row === timeline.current ? timeline.position : undefined);
   }
 
+  /** Shows the whole graph if it can be made out, else the part around a row. */
+  private unfolded(graph: Graph | null, row: number): void {
+    if (!this.ready(graph)) return;
+    const { w, h } = this.box(graph);
+    if (Math.min(this.camera.width / w, this.camera.height / h) < CLEAR) this.first(graph, row);
+    else this.all(graph);
+  }
+
   /** Shows the whole graph, and when nodes are being placed also the one that comes. */
   all(graph: Graph | null): void {
     if (!this.ready(graph)) return;
@@ -236,7 +256,10 @@ export class Fitting {
   }
 
   take(graph: Graph | null): void {
-    if (this.next !== "all") return void (this.next && this.first(graph));
+    const { next } = this;
+    if (next === null) return;
+    if (next === "first") return this.first(graph);
+    if (next !== "all") return this.unfolded(graph, next);
     const zoomed = this.camera.scale / this.fitted; // by the reader, who saw an older graph
     this.all(graph);
     if (zoomed !== 1 && zoomed < Infinity) this.camera.zoom(zoomed);

@@ -174,9 +174,10 @@ export class GraphPane {
     this.layOut();
   }
 
-  /** Opens or closes a group and keeps it where the reader looks. */
+  /** Opens or closes a group and shows all again; keeps it where a reader looks who has moved. */
   toggle(group: Group, open: boolean): void {
-    this.hold(group.start);
+    if (this.camera.touched) this.hold(group.start);
+    else this.fitting.next = group.start;
     this.folding.toggle(group, open);
     this.layOut();
   }
@@ -215,7 +216,7 @@ export class GraphPane {
     if (!camera.width) return;
     if (before !== camera.width) this.wrapAnew();
     const isOther = before !== camera.width || (height !== camera.height && !store.recording);
-    if (fitting.next) fitting.take(this.graph);
+    if (fitting.next !== null) fitting.take(this.graph);
     else if (isOther && !camera.touched) fitting.first(this.graph);
     this.around.changed("all");
   }

@@ -65,7 +65,7 @@ export class Growth {
   /** The reader is where a recording that grows has come to. */
   private openAtEnd(): void {
     const { timeline, pane, around } = this.view;
-    timeline.position = timeline.opening;
+    timeline.position = timeline.forward;
     if (pane.camera.touched) return;
     pane.follow();
     around.table.reveal(timeline.current);
@@ -82,6 +82,6 @@ export class Growth {
     const { timeline } = this.view;
     if (this.reruns.told) this.view.say("");
     this.reruns.leave();
-    this.following = [timeline.forward, timeline.opening].includes(timeline.position);
+    this.following = timeline.position === timeline.forward;
   }
 }

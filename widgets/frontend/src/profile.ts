@@ -93,7 +93,7 @@ export function betweenEnds(of: string, ends: [Value, Value], room: number): str
   return texts.find((text) => wide(text) <= room) ?? texts[texts.length - 1];
 }
 
-/** Its drawing with the numbers of both ends, so wide; `go` receives the turn that was clicked. */
+/** Its drawing with the numbers of both ends, so wide; `go` receives the turn that was clicked, by a second click -1. */
 export function sparkline(
   { of, sizes, scale }: Profile,
   ends: string,
@@ -153,7 +153,7 @@ export function sparkline(
     title.textContent = `${t("turn {0}", k + 1)}: ${of} ${size}`;
   });
   on(el, "click", (event) => {
-    if (event.detail > 1) return; // its node is opened
+    if (event.detail > 1) return go(-1); // its node is opened
     event.stopPropagation();
     go(turn(event));
   });

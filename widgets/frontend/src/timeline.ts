@@ -72,19 +72,9 @@ export class Timeline {
     else list.push([step, value]);
   }
 
+  /** The position after the last row: there a picture is looked at first. */
   get forward(): number {
     return this.store.rows.length;
-  }
-
-  /**
-   * Where a picture is looked at first: the target is computed; without one, or while more rows
-   * come, all rows are.
-   */
-  get opening(): number {
-    const { sweep, recording } = this.store;
-    return sweep?.target.length && !recording
-      ? Math.min(this.forward, Math.max(...sweep.target) + 1)
-      : this.forward;
   }
 
   /** The position, by a name that the bundle keeps: the playground reads it. */
@@ -105,7 +95,7 @@ export class Timeline {
 
   /** Does the picture say what came out: where it opens, and from the end of the sweep on? */
   get settled(): boolean {
-    return this.position >= this.swept || (this.position === this.opening && !this.isPredicted);
+    return this.position >= this.swept || (this.position === this.forward && !this.isPredicted);
   }
 
   /** At the optimizer's step. */

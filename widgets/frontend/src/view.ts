@@ -27,6 +27,7 @@ export class View {
   readonly stepping: Stepping;
   inner: View | null = null; // of the rows inside of a call
   readonly around: AroundGraph;
+  private beforeTurn = 0; // the position before a turn of a loop was chosen
   private keys: Keys;
   private growth: Growth;
   private painter: ViewPainter;
@@ -39,7 +40,7 @@ export class View {
   ) {
     this.marks = new Marks(store);
     this.timeline = new Timeline(store);
-    this.timeline.position = this.timeline.opening;
+    this.timeline.position = this.timeline.forward;
     this.trail = new Trail(this.timeline);
     this.el = h("div.mt-view", {
       lang: t("en"),
@@ -90,7 +91,7 @@ export class View {
       open: (node: Node) => (node.group ? this.toggle(node.group, true) : this.enter(node.first)),
       hover: (node: Node | null) =>
         this.hover(node ? (node.group ? node.group.end - 1 : node.first) : -1),
-      turn: (start: number, end: number) => this.toTurn(start, end),
+      turn: (start: number | undefined, end: number) => this.toTurn(start, end),
       close: ({ group }: { group: Group | null }) => group && this.toggle(group, false),
       grab: (row: number, event: PointerEvent) => {
         const { feel } = this.around;
@@ -187,9 +188,14 @@ export class View {
     this.go(row + 1);
   }
 
-  /** To a turn of a loop: on the way back to its first step, else to its last row. */
-  private toTurn(start: number, end: number): void {
+  /**
+   * To a turn of a loop: on the way back to its first step, else to its last row; without one back
+   * from where the first click of two has led.
+   */
+  private toTurn(start: number | undefined, end: number): void {
     focusQuietly(this.el);
+    if (start === undefined) return this.go(this.beforeTurn);
+    this.beforeTurn = this.timeline.position;
     const backs = Array.from({ length: end - start }, (_, k) =>
       this.timeline.backTo(start + k),
     ).filter((step) => step !== null);
