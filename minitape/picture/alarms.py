@@ -10,8 +10,7 @@ from contextlib import suppress
 
 from ..common.grouping import group_values_by_key
 from ..common.translation import join_sentences
-from ..engine.types import Object, OptionalNumber
-from .expressions import format_row_title
+from ..engine.types import Object
 from .path_breaks import list_path_breaks_and_set_blame
 from .picture_texts import translate
 from .snapshot_types import (
@@ -28,7 +27,11 @@ from .snapshot_types import (
 from .source import PictureSource
 from .truncation import join_first_items
 
-MAX_PER_KIND = 4  # Further alarms of the same kind are omitted.
+MAX_PER_KIND = 4  # Further alarms of the same kind and further names in a title are omitted.
+NONE_AND_ZERO_TITLES = {  # Without and with a place.
+    "none": ("The gradient for {name} is None", "The gradient for {name} is None: see {place}"),
+    "zero": ("The gradient for {name} is zero", "The gradient for {name} is zero: see {place}"),
+}
 COMPARING_OPS = ("subtract", "squared_difference", "sub", "Sub", "SquaredDifference")
 
 
@@ -56,19 +59,20 @@ def build_alarm_and_break_fields(
     """
     rows = snapshot["rows"]
     sweep = snapshot["sweep"]
-    results = snapshot["results"]
     events = snapshot["events"]
-    shown_result = next((result for result in results if result.get("shown")), None)
+    shown_result = next((result for result in snapshot["results"] if result.get("shown")), None)
     path_breaks = list_path_breaks_and_set_blame(rows, shown_result, events, snapshot["sources_text"], sweep)
-    alarms = [
-        *_list_nonfinite_alarms(
-            rows, sweep, lambda: _describe_nonfinite_cause(recording, shown_result, target_and_sources)
-        ),
-        *_list_none_and_zero_alarms(rows, shown_result),
-        *_list_assignment_alarms(rows, sweep, events),
-        *_list_broadcast_alarms(rows),
-    ]
-    return {"alarms": alarms, "torn": path_breaks}
+    return {
+        "alarms": [
+            *_list_nonfinite_alarms(
+                rows, sweep, lambda: _describe_nonfinite_cause(recording, shown_result, target_and_sources)
+            ),
+            *_list_none_and_zero_alarms(rows, shown_result),
+            *_list_assignment_alarms(rows, sweep, events),
+            *_list_broadcast_alarms(rows),
+        ],
+        "torn": path_breaks,
+    }
 
 
 def _build_alarm(kind: str, title: str, text: str, row: OptionalRow, is_backward: bool = False) -> AlarmFields:
@@ -100,9 +104,8 @@ def _list_nonfinite_alarms(
         _name_nonfinite_kind(rows[target]["value"]) for target in sweep["target"] if 0 <= target < len(rows)
     ):
         for step in sweep["steps"]:
-            descriptions = (_name_nonfinite_kind(edge["product"]) for edge in step["edges"])
-            # All earlier steps sent finite shares, so this step is the first.
-            if description := next(filter(None, descriptions), ""):
+            # All earlier steps sent finite shares, so the first description is the first step's.
+            for description in filter(None, (_name_nonfinite_kind(edge["product"]) for edge in step["edges"])):
                 row = rows[step["row"]]
                 title = translate(
                     "The gradient becomes {value} at {place}", value=description, place=_format_row_and_line(row)
@@ -158,27 +161,29 @@ def _list_none_and_zero_alarms(rows: Sequence[RowFields], shown_result: ResultFi
     if shown_result is None:
         return []
 
-    def build_key(source: SourceFields) -> tuple[bool, OptionalNumber, str]:
-        # Two reasons are equal if they differ only in the name of the source, or in its place in a list.
+    def build_key(source: SourceFields) -> tuple[str, str]:
+        # Two reasons are equal if they differ only in the name of the source, its place in a list, or the code.
         name = re.escape(str(source["name"]))
-        reason = re.sub(rf"(?<![\w.])({name}|\w+\[\d+\])(?!\w)", "", source["reason"] or "")
-        return source["none"], source["blame"], reason
+        same_reason = re.sub(rf"`[^`]*`|(?<![\w.])({name}|\w+\[\d+\])(?!\w)", "", source["reason"] or "")
+        return "none" if source["none"] else "zero", same_reason
 
     sources_by_reason = group_values_by_key(
         (build_key(source), source) for source in shown_result["sources"] if source["reason"]
     )
     alarms = []
-    for (is_none, blamed_row, _), sources in sources_by_reason.items():
-        row = rows[blamed_row] if isinstance(blamed_row, int) and blamed_row >= 0 else None
+    for (kind, _), sources in sources_by_reason.items():
+        blamed_row, blamed_line = sources[0]["blame"], sources[0].get("why")
+        row = None
+        if blamed_row is not None and blamed_row >= 0:
+            row = rows[blamed_row]
+            if blamed_line and blamed_line["file"] == row["file"]:
+                row = {**row, "line": blamed_line["line"]}  # The row may be on another line than its cause.
         name = join_first_items([source["name"] or translate("a source") for source in sources], MAX_PER_KIND)
-        titles = (
-            ("The gradient for {name} is None", "The gradient for {name} is None: see {place}")
-            if is_none
-            else ("The gradient for {name} is zero", "The gradient for {name} is zero: see {place}")
+        title = translate(
+            NONE_AND_ZERO_TITLES[kind][row is not None], name=name, place=row and _format_row_and_line(row)
         )
-        title = translate(titles[row is not None], name=name, place=row and _format_row_and_line(row))
-        alarms.append(_build_alarm("none" if is_none else "zero", title, str(sources[0]["reason"]), row))
-    return alarms[:MAX_PER_KIND]
+        alarms.append(_build_alarm(kind, title, str(sources[0]["reason"]), row))
+    return alarms
 
 
 def _list_assignment_alarms(

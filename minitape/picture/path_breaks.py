@@ -5,7 +5,6 @@ from collections.abc import Iterable, Sequence
 
 from ..engine.types import OptionalNumber, RowList, TextsByName
 from .snapshot_types import (
-    BlamedLine,
     EventFields,
     OptionalValue,
     PathBreakFields,
@@ -65,18 +64,17 @@ def list_path_breaks_and_set_blame(
     for source in shown_result["sources"]:
         blamed_line = source.get("why")
         is_none = source["none"]
-        if blamed_line is None or blamed_line["line"] is None:
+        if blamed_line is None or (line := blamed_line["line"]) is None:
             continue
         edge: Edge | None
-        escaped_rows = [event["row"] for event in escapes if is_none and event.get("line") == blamed_line["line"]]
+        escaped_rows = [event["row"] for event in escapes if is_none and event.get("line") == line]
         if escaped_rows:
             targets = [target["row"] for target in shown_result["target"]]
-            returned_row = _find_row_of_returned_value(rows, targets, escaped_rows[-1], blamed_line["line"])
+            returned_row = _find_row_of_returned_value(rows, targets, escaped_rows[-1], line)
             kind = "left"
             edge = (escaped_rows[-1], returned_row)
         else:
-            blamed_place = blamed_line["file"], blamed_line["line"]
-            line_rows = [row for row in rows if (row["file"], row["line"]) == blamed_place]
+            line_rows = [row for row in rows if (row["file"], row["line"]) == (blamed_line["file"], line)]
             if is_none:
                 kind = "cut"
                 edge = _find_cut_edge(line_rows, source)
@@ -86,12 +84,16 @@ def list_path_breaks_and_set_blame(
         if edge is None:
             continue
         start, end = edge
-        text = _find_escape_expression(source_texts, blamed_line) if escaped_rows else rows[end]["label"]
+        text = (
+            _find_escape_expression(source_texts.get(blamed_line["file"] or "", ""), line)
+            if escaped_rows
+            else rows[end]["label"]
+        )
         path_break: PathBreakFields = {
             "kind": kind,
             "from": start,
             "to": end,
-            "line": blamed_line["line"],
+            "line": line,
             "text": text,
         }
         if source["blame"] is None:
@@ -101,10 +103,9 @@ def list_path_breaks_and_set_blame(
     return path_breaks[:MAX_BREAKS]
 
 
-def _find_escape_expression(source_texts: TextsByName, blamed_line: BlamedLine) -> str:
-    """Return the expression on the blamed line through which the value escaped, such as `numpy()`."""
-    lines = source_texts.get(blamed_line["file"] or "", "").split("\n")
-    match = next(map(ESCAPE_PATTERN.search, lines[(blamed_line["line"] or 0) - 1 :]), None)
+def _find_escape_expression(source_text: str, line: int) -> str:
+    """Return the expression on a line through which the value escaped, such as `numpy()`."""
+    match = next(map(ESCAPE_PATTERN.search, source_text.split("\n")[line - 1 :]), None)
     if match is None:
         return "Python"
     name = match[0].lstrip(".").removesuffix("()")

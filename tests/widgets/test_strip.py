@@ -2,6 +2,7 @@
 place.
 """
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -163,9 +164,10 @@ def test_sources_in_a_list_with_one_reason_share_an_alarm_that_names_them_once(s
 def test_many_alarms_leave_the_graph_its_room(show):
     xs = [tf.Variable(float(k), name=f"x{k}") for k in range(5)]
     with tf.GradientTape() as tape:
-        y = xs[0]
-        for x in xs[1:]:
-            y = y + tf.stop_gradient(x)
+        y = xs[0] + tf.stop_gradient(xs[1])
+        y = y + tf.stop_gradient(xs[2])
+        y = y + tf.stop_gradient(xs[3])
+        y = y + tf.stop_gradient(xs[4])
     tape.gradient(y, xs)
     snapshot = tf.snapshot(tape)
     page = show(snapshot)
@@ -173,3 +175,24 @@ def test_many_alarms_leave_the_graph_its_room(show):
     assert count > 3 and page.locator(".mt-alarm").count() == 2
     page.locator(".mt-strip").get_by_role("button", name=f"{count - 2} more").click()
     assert page.locator(".mt-alarm").count() == count
+
+
+def test_the_strip_names_all_causes_each_once_and_with_its_own_line():
+    x, k, z = tf.Variable(2.0, name="x"), tf.Variable(3, name="k"), tf.Variable(1.0, name="z")
+    f, m = tf.Variable(5.0, trainable=False, name="f"), tf.Variable(4.0, name="m")
+    vs = [tf.Variable(float(i), name=f"v{i}") for i in range(6)]
+    with tf.GradientTape() as tape:
+        h = tf.sin(x)
+        total = m * f + tf.cast(k, tf.float32)
+        n = np.maximum(h.numpy(), 0.0)
+        total = total + n
+        for v in vs:
+            total = total + tf.constant(v.numpy())
+    tape.gradient(total, [x, k, z, f, *vs])
+    snapshot = tf.snapshot(tape)
+    alarms = [alarm for alarm in snapshot["alarms"] if alarm["kind"] == "none"]
+    names = [re.sub(r".* for (.*) is None.*", r"\1", alarm["title"]) for alarm in alarms]
+    assert names == ["x", "k", "z", "f", "v0, v1, v2, v3 and 2 more"]
+    own_lines = [re.search(r", line (\d+)", alarm["text"]) for alarm in alarms]
+    assert [alarm["line"] for alarm in alarms] == [line and int(line[1]) for line in own_lines]
+    assert snapshot["rows"][alarms[0]["row"]]["line"] < alarms[0]["line"]  # the value left below the row's line
