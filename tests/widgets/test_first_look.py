@@ -86,3 +86,14 @@ def test_an_opened_loop_is_seen_whole_and_the_step_stays(show, page, width):
     page.locator(".mt-node.mt-group").nth(2).wait_for()
     assert all(page.evaluate(VISIBLE, ".mt-node"))
     assert read_position(page) == before
+
+
+def test_the_words_of_a_step_have_the_room_that_a_small_graph_leaves(show, page):
+    page.set_viewport_size({"width": 1440, "height": 900})
+    x = tf.Variable(3.0, name="x")
+    with tf.GradientTape() as tape:
+        y = x * tf.sin(x)
+    page = show(tf.snapshot(tape, y, x))
+    type_keys(page, "End")
+    page.locator(".mt-inspector summary").first.click()
+    assert page.locator(".mt-inspector").evaluate("one => one.scrollHeight - one.clientHeight") <= 0

@@ -629,3 +629,20 @@ def test_the_sum_over_a_cut_through_frames_can_be_read(show, page):
     type_keys(page, "End", "k")
     pane, total = (read_box(page.locator(name)) for name in (".mt-pane", ".mt-cutsum"))
     assert total["y"] >= pane["y"] + pane["height"]
+
+
+def test_a_cut_begins_between_two_columns_and_the_legend_of_slopes_keeps_its_parts_apart(show, page):
+    page.set_viewport_size({"width": 760, "height": 900})
+    w, b = tf.Variable(0.8, name="w"), tf.Variable(-0.3, name="b")
+    with tf.GradientTape() as tape:
+        p = tf.sigmoid(w * 1.5 + b)
+        loss = -(tf.math.log(p) + 2.0 * tf.math.log(1.0 - p)) * p
+    page = show(tf.snapshot(tape, loss, [w, b]), "none")
+    type_keys(page, "k")
+    line = read_box(page.locator(".mt-cutline").first)
+    nodes = page.locator(".mt-node").evaluate_all(BOXES)
+    right, left = max(node["right"] for node in nodes), min(node["left"] for node in nodes)
+    assert left < line["x"] < right  # not where the edges run to the next line
+    type_keys(page, "k", "s")
+    parts = page.locator(".mt-slopenote > *").all_inner_texts()
+    assert "click b to nudge it instead" in parts

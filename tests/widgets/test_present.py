@@ -232,3 +232,18 @@ def test_an_update_of_many_variables_says_how_many_more_there_are(show):
     type_keys(page, "End", "v")
     lines = page.locator(".mt-big-words").inner_text().split("\n")
     assert [line.split(":")[0] for line in lines if line] == ["v0", "v1", "v2", "v3", "and 2 more"]
+
+
+def test_a_long_line_of_the_program_is_presented_whole(show, page):
+    page.set_viewport_size({"width": 1000, "height": 800})
+    p = tf.Variable(0.7, name="p")
+    with tf.GradientTape() as tape:
+        loss = -(tf.constant(0.25) * tf.math.log(p) + (1 - tf.constant(0.25)) * tf.math.log(1 - p))
+    page = show(tf.snapshot(tape, loss, p))
+    type_keys(page, "v")
+    code = page.locator(".mt-big-code")
+    assert code.evaluate("line => [line.scrollWidth - line.clientWidth, line.scrollHeight - line.clientHeight]") == [
+        0,
+        0,
+    ]
+    assert code.inner_text().endswith("tf.math.log(1 - p))")

@@ -113,7 +113,10 @@ export class Cut {
       : t("The cut is shown only if the source and all values along its paths are single numbers.");
   }
 
-  /** Behind which column it begins: at a break, else where it crosses several, near the middle. */
+  /**
+   * Behind which column it begins: at a break, else where it crosses several, near the middle; not
+   * where a line ends, as it would lie along the edges that run to the next line.
+   */
   private findOpening(graph: Graph, ways: Ways, first: number, last: number): number {
     const torn = graph.nodes.find(
       ({ row, column }) => row?.cut && column > first && column <= last + 1,
@@ -122,7 +125,13 @@ export class Cut {
     if (torn) return torn.column - 1;
     for (let away = 0; away <= Math.min(MOST, last - first); away++)
       for (const k of [middle - away, middle + away])
-        if (k >= first && k <= last && this.cards(graph, ways, k).length > 1) return k;
+        if (
+          k >= first &&
+          k <= last &&
+          (graph.turned || (k + 1) % (graph.per || Infinity)) &&
+          this.cards(graph, ways, k).length > 1
+        )
+          return k;
     return middle;
   }
 

@@ -93,7 +93,10 @@ export function betweenEnds(of: string, ends: [Value, Value], room: number): str
   return texts.find((text) => wide(text) <= room) ?? texts[texts.length - 1];
 }
 
-/** Its drawing with the numbers of both ends, so wide; `go` receives the turn that was clicked, by a second click -1. */
+/**
+ * Its drawing with the numbers of both ends, so wide; `go` receives the turn that was clicked, by a
+ * second click -1.
+ */
 export function sparkline(
   { of, sizes, scale }: Profile,
   ends: string,

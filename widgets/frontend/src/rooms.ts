@@ -6,6 +6,7 @@ const [LOW, HIGH] = [310, 640]; // of the drawing: of a line, and of several
 // seen, too
 const [WHOLE, PART] = [0.7, 0.45];
 const AROUND = 304; // of a page of its own: its margins, the bars and the least of the table
+const LEAST_BELOW = 226; // of the table and the program
 const LOW_WINDOW = 0.65; // of a low window, which scrolls to the rest of the table
 const LARGEST = 1.6; // the scale of a graph that is smaller than its pane
 const SUMS = 32; // above or below a node, for what was added up there
@@ -60,7 +61,7 @@ export class Rooms {
     const share = least < WHOLE * window.innerHeight ? WHOLE : PART;
     const line = pane.closest(".mt-compared") ? Math.min(LOW, PAIRED * window.innerHeight) : LOW;
     const most = lines ? Math.max(LOW, Math.min(HIGH, share * window.innerHeight)) : line;
-    this.take(below, isTight(least, share) ? 0 : rows && LOW, 226, LOW);
+    this.take(below, isTight(least, share) ? 0 : rows && LOW, LEAST_BELOW, LOW);
     this.take(pane, wanted, 150, unfolded ? HIGH : most);
   }
 
@@ -74,8 +75,9 @@ export class Rooms {
   ): void {
     const room = Math.max(window.innerHeight - AROUND, LOW_WINDOW * window.innerHeight);
     const share = least < room ? WHOLE : PART;
-    // the words of a step need more than a few rows do
-    this.take(below, isTight(least, share) || rows <= SMALL ? 0 : LOW, 226, LOW);
+    // the words of a step need more than a few rows do: they have what a small graph leaves
+    const rest = rows <= SMALL ? window.innerHeight - AROUND - wanted + LEAST_BELOW : LOW;
+    this.take(below, isTight(least, share) ? 0 : rest, LEAST_BELOW, LOW);
     const page = pane.clientWidth < NARROW ? PHONE : PAGE;
     this.take(pane, wanted, 150, page * window.innerHeight);
     pane.style.minHeight = share === WHOLE ? `${least}px` : "";

@@ -61,7 +61,7 @@ export class Slopes {
       ...(ways.length
         ? [
             ...legend(markOf(this.store.rows[source]), markOf(this.store.rows[target]), gradient),
-            nameOthers(this.store, source),
+            h("span", {}, nameOthers(this.store, source)),
           ]
         : [t("no nudge, because the path passes through arrays")]),
     );
