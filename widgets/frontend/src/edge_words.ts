@@ -10,7 +10,7 @@ import { t } from "./words";
 
 const ROOM = 60; // characters of a value in words
 
-/** What went over one edge, in the order of the steps: to several rows of a folded part, too. */
+/** What went over one edge, in the order of the steps. A folded part may have several such rows. */
 type Handed = SweepEdge[];
 
 /** What went over an edge, apart for each row that it went to. */

@@ -34,7 +34,7 @@ const CLOSE = 172; // pixels from column to column of two storeys, at least
 // columns in a line of an article, where a graph of few columns is turned: no edge runs back
 const [NARROW, SHORT] = [3, 5];
 const WRAPS = 60; // columns: of a longer graph it is not tried how it fills the pane best
-// the least scale at which all of a graph is shown when a part of it is opened or closed
+// the least scale at which a graph is shown whole when a part of it is opened or closed
 const CLEAR = 0.5;
 // below this scale no text is drawn: the graph is seen as a map that fills the pane
 const FAR = 0.4;

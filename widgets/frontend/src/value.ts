@@ -32,7 +32,7 @@ export function brief(
 
 /**
  * A value written out: a number with four digits, a small array with four, three or two of each,
- * unless one would seem to be whole that is not; null where there is no room.
+ * unless a number would look like a whole one; null where there is no room.
  */
 export function written(value: Value, room: number): string | null {
   const text = value.text ?? "";
