@@ -11,6 +11,7 @@ from contextlib import suppress
 from ..common.grouping import group_values_by_key
 from ..common.translation import join_sentences
 from ..engine.types import Object
+from .expressions import format_row_title
 from .path_breaks import list_path_breaks_and_set_blame
 from .picture_texts import translate
 from .snapshot_types import (
@@ -104,8 +105,8 @@ def _list_nonfinite_alarms(
         _name_nonfinite_kind(rows[target]["value"]) for target in sweep["target"] if 0 <= target < len(rows)
     ):
         for step in sweep["steps"]:
-            # All earlier steps sent finite shares, so the first description is the first step's.
-            for description in filter(None, (_name_nonfinite_kind(edge["product"]) for edge in step["edges"])):
+            # All earlier steps sent finite shares, so this step is the first.
+            if description := next(filter(None, (_name_nonfinite_kind(edge["product"]) for edge in step["edges"])), ""):
                 row = rows[step["row"]]
                 title = translate(
                     "The gradient becomes {value} at {place}", value=description, place=_format_row_and_line(row)

@@ -138,7 +138,7 @@ class Alignment:
     ) -> None:
         """Compare two matching operations, and record a difference if one is missing or if they are not alike."""
         if own_row is None or other_row is None or _get_operation(own_row) != _get_operation(other_row):
-            # A row that the second tape did not record itself, such as a step of its sweep, is not missing on the first.
+            # A row that the second tape did not record itself, such as a step of its sweep, does not count as missing.
             if own_row or not other_row or other_row["status"] == "recorded":
                 self.record_first_difference("operation", own_row, other_row, next_rows)
             return

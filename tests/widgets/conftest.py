@@ -259,7 +259,7 @@ def format_short_value(value: dict[str, Any], max_length: int) -> str | None:
     texts = ((digits, shorten_array(value["data"], digits)) for digits in (4, 3, 2))
     digits, text = next(((digits, text) for digits, text in texts if len(text) <= max_length), (0, None))
     # With two digits, 0.9975 would look as if it were whole.
-    is_misread = digits == 2 and "." in value["text"] and re.search(r"[[ ]-?\d{1,2}[] ]", str(text))
+    is_misread = digits == 2 and "." in value["text"] and re.search(r"[\[ ]-?\d{1,2}[\] ]", str(text))
     return None if is_misread else text
 
 
