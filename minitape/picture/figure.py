@@ -469,8 +469,8 @@ class Figure:
         size = f'width="{width}" height="{total_height}"'
         left = 0.0
         if self.printed_width and self.max_width:
-            # A small figure is in the middle, and a number at the left edge keeps a distance from it.
-            left = min(-MARGIN, width - self.max_width * MIN_PRINTED_TYPE / MAX_PRINTED_TYPE) / 2
+            # A small figure stands in the middle.
+            left = min(0, width - self.max_width * MIN_PRINTED_TYPE / MAX_PRINTED_TYPE) / 2
             width -= 2 * left
             size = f'width="{self.printed_width}mm" height="{self.printed_width * total_height / width}mm"'
         parts = [

@@ -143,7 +143,7 @@ def test_a_program_without_layers_is_drawn_as_it_is():
 @pytest.mark.parametrize("width", [85, 178])
 def test_a_figure_of_a_given_width_has_type_of_seven_points_or_more(name, width):
     svg = Picture(TWELVE[name](), width).svg
-    printed, pixels = re.search(r'^<svg [^>]*width="([\d.]+)mm"[^>]* viewBox="0 0 ([\d.]+)', svg).groups()
+    printed, pixels = re.search(r'^<svg [^>]*width="([\d.]+)mm"[^>]* viewBox="[-\d.]+ 0 ([\d.]+)', svg).groups()
     assert float(printed) == width
     points_per_pixel = width / 25.4 * 72 / float(pixels)
     sizes = [float(size) * points_per_pixel for size in re.findall(r'font-size="([\d.]+)"', svg)]
