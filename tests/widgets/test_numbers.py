@@ -220,6 +220,7 @@ def is_name(name: str, row: dict[str, Any], sources: dict[str, str]) -> bool:
     line = sources[row["file"]].split("\n")[row["line"] - 1]
     pattern = ".*".join(re.escape(part) for part in name.split("…"))
     labels = [(row["name"] or "").removesuffix(":0"), re.sub("^-$", "−", row["label"] or row["op"])]
+    labels += [str((row.get("arguments") or {}).get("spec"))]  # An element of x is called `[1]`.
     return bool(re.match(rf"\s*{pattern}\s*=[^=]", line)) or any(re.fullmatch(pattern, label) for label in labels)
 
 

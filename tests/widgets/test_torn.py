@@ -175,7 +175,7 @@ def test_the_label_of_a_torn_arrow_and_its_cross_cover_no_node_and_no_text(progr
     assert len(nodes) >= 4
     assert not [other for other in [cross, *nodes, *others] if boxes_meet(label, other)]
     assert not [other for other in others if boxes_meet(cross, other)]
-    right, bottom = map(float, re.search(r'viewBox="0 0 (\S+) (\S+)"', svg).groups())
+    right, bottom = map(float, re.search(r'viewBox="\S+ 0 (\S+) (\S+)"', svg).groups())
     assert min(label[0]) >= 0 and label[1][0] <= right and label[1][1] <= bottom
 
 
