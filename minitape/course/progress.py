@@ -287,7 +287,8 @@ def progress(*lessons: str | int) -> None:
     lines = []
     # By default, the course's lessons with exercises, and other lessons in which the learner solved something.
     shown_lessons = lessons or sorted(list_built_in_lessons() | {name.rpartition(".")[0] for name in solved_names})
-    for lesson in (str(lesson).zfill(2) for lesson in shown_lessons):  # A lesson may be given by number.
+    for name_or_number in shown_lessons:
+        lesson = str(name_or_number).zfill(2)
         names = list(collect_exercises(lesson)) or sorted(
             name for name in solved_names if name.rpartition(".")[0] == lesson
         )

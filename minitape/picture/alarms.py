@@ -165,15 +165,16 @@ def _list_none_and_zero_alarms(rows: Sequence[RowFields], shown_result: ResultFi
     def build_key(source: SourceFields) -> tuple[str, str]:
         # Two reasons are equal if they differ only in the name of the source, its place in a list, or the code.
         name = re.escape(str(source["name"]))
-        same_reason = re.sub(rf"`[^`]*`|(?<![\w.])({name}|\w+\[\d+\])(?!\w)", "", source["reason"] or "")
-        return "none" if source["none"] else "zero", same_reason
+        reason = re.sub(rf"`[^`]*`|(?<![\w.])({name}|\w+\[\d+\])(?!\w)", "", source["reason"] or "")
+        return "none" if source["none"] else "zero", reason
 
     sources_by_reason = group_values_by_key(
         (build_key(source), source) for source in shown_result["sources"] if source["reason"]
     )
     alarms = []
     for (kind, _), sources in sources_by_reason.items():
-        blamed_row, blamed_line = sources[0]["blame"], sources[0].get("why")
+        blamed_row = sources[0]["blame"]
+        blamed_line = sources[0].get("why")
         row = None
         if blamed_row is not None and blamed_row >= 0:
             row = rows[blamed_row]

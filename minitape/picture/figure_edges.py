@@ -34,10 +34,9 @@ def format_reference(input_row: OptionalRow, room: float) -> str:
         return "…"
     name = input_row["name"] or "∂"
     # The beginning of an adjoint's long name, or of a layer's path, says less than its number.
-    if name.startswith("∂") or ("." in name and measure_width(name) > MAX_REFERENCE_LETTERS):
-        name = format_circled_row_number(input_row["row"])
+    says_less = name.startswith("∂") or ("." in name and measure_width(name) > MAX_REFERENCE_LETTERS)
     name = shorten_name(name.removesuffix(":0"), MAX_REFERENCE_LETTERS)
-    return name if measure_reference(name) <= room else format_circled_row_number(input_row["row"])
+    return format_circled_row_number(input_row["row"]) if says_less or measure_reference(name) > room else name
 
 
 def measure_reference(text: str) -> float:

@@ -42,14 +42,10 @@ if TYPE_CHECKING:
 MAX_TEXT_LETTERS = 30  # A node has room for this many letters of an expression.
 MAX_NUMBER_LETTERS = 15
 # Graphviz places the rows of different clusters side by side only with "newrank".
-GRAPH_ATTRIBUTES, NODE_ATTRIBUTES, EDGE_ATTRIBUTES = (
-    dict(attribute.split("=") for attribute in attributes.split())
-    for attributes in (
-        "rankdir=LR newrank=true fontname=Helvetica fontsize=11 nodesep=0.2 ranksep=0.35",
-        "shape=box fontname=Helvetica fontsize=11 margin=0.09,0.06 height=0 width=0",
-        f"color={EDGE_COLOR} fontname=Courier fontsize=10 arrowsize=0.6",
-    )
-)
+TEXT_ATTRIBUTES = {"fontname": "Helvetica", "fontsize": "11"}
+GRAPH_ATTRIBUTES = TEXT_ATTRIBUTES | {"rankdir": "LR", "newrank": "true", "nodesep": "0.2", "ranksep": "0.35"}
+NODE_ATTRIBUTES = TEXT_ATTRIBUTES | {"shape": "box", "margin": "0.09,0.06", "height": "0", "width": "0"}
+EDGE_ATTRIBUTES = {"color": EDGE_COLOR, "fontname": "Courier", "fontsize": "10", "arrowsize": "0.6"}
 RESOLUTION = "192"  # Of a .png file, in pixels per inch.
 GAP_NODE = "gap"  # The node that stands for rows that are left out.
 

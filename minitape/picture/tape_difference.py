@@ -59,7 +59,9 @@ class TapeDifference:
 def find_first_difference(first: Snapshot, second: Snapshot, compares_sweeps: bool = True) -> TapeDifference | None:
     """Find the first row in which two tapes differ.
 
-    If all rows agree, the adjoints and shares are compared in the order of the sweep.
+    A row that only the second recording has counts only if the second tape recorded it. A step of its sweep, for
+    example, may be recorded by an outer tape alone. If all rows agree, the adjoints and shares are compared in the
+    order of the sweep.
 
     Args:
         first: A snapshot.

@@ -14,4 +14,4 @@ def test_a_copy_that_has_ended_was_not_stopped_by_the_side_effect_of_an_earlier_
     os.close(read_requests)
     os.close(write_answers)
     assert copy.send_request_and_read_answer({"seconds": 1}) is None and copy.stopped_by == ""
-    copy.close_inherited_pipes()
+    copy.close_own_pipe_ends()

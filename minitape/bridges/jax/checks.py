@@ -388,7 +388,7 @@ def blame_origin_of_nonfinite_input(question: JaxQuestion, finding: Finding, row
     ):
         # The arrays from outside are finite, so an operation on them must have produced the value.
         return build_row_finding(question, "nan_forward", row.index, detail=fill("An operation"))
-    if finding.cause == "nan_input" and not row.site[0]:  # No line of the function created its argument.
+    if finding.cause == "nan_input" and question.adapter.find_first_argument_leaf([row.index]):
         finding.site = question.adapter.find_argument_creation_site(row.index)
     return finding
 
@@ -523,7 +523,7 @@ def explain_gradient(recording: JaxRecording, target: Any, source: Any) -> Expla
         or fill(UNNAMED_ARRAY)
     )
     if isinstance(source, str) and not source_rows and recording.is_complete:
-        names = ", ".join(row.name for row in question.rows if row.name and row.kind != "operation")
+        names = ", ".join(recording.map_names_to_rows([leaf.row for leaf in recording.argument_leaves]))
         raise ValueError(f"explain() found no argument named {source!r}. The arguments are: {names}.")
     is_known = bool(source_rows) or isinstance(source, str) or hasattr(source, "shape")
     if not is_known:

@@ -88,14 +88,14 @@ class WaitingCopy:
 
     def terminate_copy(self) -> None:
         """End the copy and everything that runs in it."""
-        self.close_inherited_pipes()
+        self.close_own_pipe_ends()
         with suppress(OSError):
             os.killpg(self._process_id, signal.SIGKILL)
         with suppress(OSError):
             os.waitpid(self._process_id, 0)
 
-    def close_inherited_pipes(self) -> None:
-        """Close the ends of the pipes in a process that has merely inherited them."""
+    def close_own_pipe_ends(self) -> None:
+        """Close the ends of the pipes that this process has, even if it has merely inherited them."""
         for file in (self._requests, self._answers):
             with suppress(OSError):
                 file.close()

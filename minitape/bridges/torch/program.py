@@ -276,7 +276,7 @@ class WatchedProgram:
             del self._copies[:-MAX_COPIES]
             return
         for inherited in self._list_waiting_copies():
-            inherited.close_inherited_pipes()
+            inherited.close_own_pipe_ends()
         torch.set_num_threads(1)  # Only the original process has the threads of the pool.
         self.watch.follows_all = True
         self.watch.accounts.anomaly = None
