@@ -45,9 +45,10 @@ _HOOKS = {
     "functions.traced_custom_gradient": "write_custom_gradient_row",
     "explain.tape_answers": "explain warn_once_per_reason_for_none",
     "explain.caller": "format_place",
-    "explain.reasons.tape_checks": "find_break_inside_py_function",
+    "explain.reasons.tape_checks": "find_break_on_tape_of_py_function",
     "explain.gradient_warnings": (
-        "add_notes_why_gradients_are_none add_non_tensor_note add_unregistered_op_note describe_why_gradients_are_none"
+        "add_notes_why_gradients_are_none add_non_tensor_note add_unregistered_op_note "
+        "format_reasons_of_none_or_how_to_ask"
     ),
     "picture.drawing": "draw",
     "minitape_widgets.front_end": "front_end_bundle=BUNDLE",

@@ -77,7 +77,7 @@ class ExplainedSteps:
         if self._open_block is not None and recording is not None:
             self.close()
             try:
-                self._store_and_report_page(recording.explain(model))
+                self._store_page_and_warn_about_new_problems(recording.explain(model))
             except Exception as error:
                 error_text = format_error(error)
                 warn_at_user_line(
@@ -106,7 +106,7 @@ class ExplainedSteps:
             raise
         self.end_step_and_report_if_recorded(model)
 
-    def _store_and_report_page(self, page: ModelPage) -> None:
+    def _store_page_and_warn_about_new_problems(self, page: ModelPage) -> None:
         """Store the page of a recorded step, warn once about each new problem, and call ``log``."""
         self.page = page
         problem_keys = {explanation.build_group_key() for explanation in page.problems}

@@ -19,7 +19,7 @@ from ..explain.reasons.suspects import CheckedRun
 from ..explain.translated_sentences import fill
 from ..recording.recorded_rows import BackwardPass, OptionalArray, collect_rows_and_connected_ancestors
 from ..recording.value_summary import ValueSummary, to_float_array
-from .model_page import GradientNumbers, ModelPage, SourceExplanations, select_sources_by_name
+from .model_page import GradientNumbers, ModelPage, SourceExplanations, select_sources_by_part_of_name
 from .recording import Recording, RowNumber, SourcesByName
 
 # For each kind of explanation, the cause of the suspicions that may replace it. "" allows any suspicion.
@@ -69,7 +69,7 @@ class Checkup:
     # The keys are the ids of compiled steps' recordings.
     _inner_checkups: dict[int, Checkup] = field(default_factory=dict, init=False)
 
-    def build_page(self, named_sources: Mapping[str, Any]) -> ModelPage:
+    def build_page_of_source_explanations(self, named_sources: Mapping[str, Any]) -> ModelPage:
         """Explain every source of a model.
 
         Args:
@@ -307,7 +307,7 @@ class FrameworkRecording(Recording, ABC):
             )
         named_sources = self._find_named_sources(subject)
         if named_sources is not None:
-            return checkup.build_page(named_sources)
+            return checkup.build_page_of_source_explanations(named_sources)
         return checkup.replace_by_suspicion_even_if_compiled(self.explain_source(target, subject), subject)
 
     def explain_source(self, target: Any, source: Any) -> Explanation:
@@ -364,7 +364,7 @@ class FrameworkRecording(Recording, ABC):
         if isinstance(subject, str):
             if self.find_row(subject) is not None:
                 return None
-            return select_sources_by_name(self.collect_sources_meant_to_be_trained(), subject)
+            return select_sources_by_part_of_name(self.collect_sources_meant_to_be_trained(), subject)
         model_sources = self.find_model_sources(subject)
         if model_sources is not None:
             return model_sources

@@ -17,7 +17,7 @@ class RowNumber(int):
     """
 
 
-def list_named_program_objects() -> list[tuple[str, Any]]:
+def list_all_named_program_objects() -> list[tuple[str, Any]]:
     """Return a (name, object) pair for each variable of the program that called ``explain``."""
     namespaces = list_collected_namespaces()
     if namespaces is None:
@@ -31,7 +31,7 @@ class FrameworkAdapter(Adapter):
     Each framework's adapter adds its own members.
     """
 
-    list_program_names_and_values: Callable[[], NamesAndValues] = staticmethod(list_named_program_objects)
+    list_program_variable_names_and_values: Callable[[], NamesAndValues] = staticmethod(list_all_named_program_objects)
     """Returns a (name, object) pair for each name in the program."""
 
 

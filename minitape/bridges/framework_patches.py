@@ -98,7 +98,7 @@ class FrameworkPatches:
         if isinstance(attribute, ClassMethodDescriptorType):
             function = lambda cls, *args, **kwargs: attribute.__get__(None, cls)(*args, **kwargs)  # noqa: E731
 
-        wrapper = _idle_wrappers.pop(key, None) or _build_handler_calling_wrapper(function)
+        wrapper = _idle_wrappers.pop(key, None) or _build_wrapper_calling_patch_handler(function)
         wrapper.under[:] = own_attribute, function, handler, self
         replacement = wrapper
         if function_name == "__new__":
@@ -119,7 +119,7 @@ class FrameworkPatches:
             self._undo_actions.pop()
 
 
-def _build_handler_calling_wrapper(function: Any) -> Any:
+def _build_wrapper_calling_patch_handler(function: Any) -> Any:
     """Build the wrapper of a function.
 
     Its attribute ``under`` holds the attribute that the wrapper replaces, the function that it wraps, and the handler

@@ -118,7 +118,7 @@ class ModelPage(ExplanationPage, dict[str, Explanation]):
             for explanation in self.values()
         )
 
-    def group_names_by_explanation(self) -> list[NameList]:
+    def group_names_by_explanation_worst_first(self) -> list[NameList]:
         """Return groups of names that share one explanation, worst first."""
 
         def build_key(explanation: Explanation) -> Hashable:
@@ -157,7 +157,7 @@ class ModelPage(ExplanationPage, dict[str, Explanation]):
             has_numbers: Whether the headings contain the statistics of the gradients.
         """
         groups = []
-        for names in self.group_names_by_explanation():
+        for names in self.group_names_by_explanation_worst_first():
             heading, role = self._build_group_heading_and_role(
                 names, self._format_gradient_statistics_suffix(names) if has_numbers else ""
             )
@@ -313,7 +313,7 @@ def round_percent_away_from_0_and_100(share: float) -> int:
     return min(99, max(1, percentage)) if 0 < share < 1 else percentage
 
 
-def select_sources_by_name(named_sources: Mapping[str, Any], layer_or_parameter_name: str) -> dict:
+def select_sources_by_part_of_name(named_sources: Mapping[str, Any], layer_or_parameter_name: str) -> dict:
     """Return the sources whose names contain a given part.
 
     Args:
@@ -327,9 +327,9 @@ def select_sources_by_name(named_sources: Mapping[str, Any], layer_or_parameter_
     Raises:
         ValueError: If no name matches.
 
-    >>> select_sources_by_name({"net.a.weight": 1, "net.a.bias": 2, "net.b.bias": 3}, "a")
+    >>> select_sources_by_part_of_name({"net.a.weight": 1, "net.a.bias": 2, "net.b.bias": 3}, "a")
     {'net.a.weight': 1, 'net.a.bias': 2}
-    >>> select_sources_by_name({"net.blocks[0].kernel": 1, "net.block": 2}, "blocks")
+    >>> select_sources_by_part_of_name({"net.blocks[0].kernel": 1, "net.block": 2}, "blocks")
     {'net.blocks[0].kernel': 1}
     """
     find_part = re.compile(rf"(^|\.){re.escape(layer_or_parameter_name)}($|[.\[])").search

@@ -182,7 +182,8 @@ def list_shown_sweep_result_if_any(
     result: ResultFields = {
         "target": [{"name": _find_display_name(recording, row, names), "row": row} for row in sorted(sweep.target)],
         "sources": [
-            _build_source_fields(recording, row, gradients[row], names) for row in sorted(gradients)[:MAX_SOURCES]
+            _build_source_fields_without_reason(recording, row, gradients[row], names)
+            for row in sorted(gradients)[:MAX_SOURCES]
         ],
         "more": max(0, len(gradients) - MAX_SOURCES),
         "known": True,
@@ -190,7 +191,7 @@ def list_shown_sweep_result_if_any(
         "call": sweep.function_name or "backward",
     }
     with use_namespaces_for_names(namespaces):
-        _add_reasons_to_result(recording, result, sweep)
+        _add_reasons_for_none_or_zero_gradients(recording, result, sweep)
     return [result]
 
 
@@ -242,7 +243,7 @@ def _iter_unreached_source_rows(recording: Recording, sweep: BackwardPass) -> It
     return (max(source_rows) for source_rows in rows.values() if sweep.adjoints.keys().isdisjoint(source_rows))
 
 
-def _add_reasons_to_result(recording: Recording, result: ResultFields, sweep: BackwardPass) -> None:
+def _add_reasons_for_none_or_zero_gradients(recording: Recording, result: ResultFields, sweep: BackwardPass) -> None:
     """Explain in a RESULT why gradients are None or zero, for at most ``MAX_EXPLAINED`` sources."""
     unexplained = [
         source_fields
@@ -271,7 +272,9 @@ def _find_display_name(recording: Recording, row: int, names_by_row: NamesByRow)
     return None if name is None else shorten_name(name)
 
 
-def _build_source_fields(recording: Recording, row: int, gradient: Any, names_by_row: NamesByRow) -> SourceFields:
+def _build_source_fields_without_reason(
+    recording: Recording, row: int, gradient: Any, names_by_row: NamesByRow
+) -> SourceFields:
     updated_value = _find_value_after_optimizer_step(recording, row)
     return {
         "name": _find_display_name(recording, row, names_by_row),
@@ -327,7 +330,7 @@ class RecordingSteps(SweepSteps):
         self.remaining_rows = 0
         wanted_sources = sources if isinstance(sources, (list, tuple)) else [sources]
         if sources is None or not wanted_sources:
-            self._source_rows = recording.list_source_rows_of_sweep(sweep)
+            self._source_rows = recording.list_source_or_reached_leaf_rows_of_sweep(sweep)
         else:
             found_rows = [recording.find_row(wanted_source) for wanted_source in wanted_sources]
             self._source_rows = [-1 if row is None else row for row in found_rows]
@@ -401,7 +404,7 @@ class RecordingReader(Reader):
         super().__init__(namespaces)
         self.recording = recording
 
-    def _try_to_begin_reading(self) -> bool:
+    def _begin_reading_if_recording_is_complete(self) -> bool:
         """Begin reading if the recording is complete. Return whether reading has begun, now or earlier."""
         if self.recording.record is not None and self.record is None:
             self.begin_recording(self.recording)
@@ -409,18 +412,18 @@ class RecordingReader(Reader):
 
     def read_new_rows(self, limit: OptionalNumber = None) -> PictureRows:
         """Return at most ``limit`` of the rows that have not been read yet."""
-        if not self._try_to_begin_reading():
+        if not self._begin_reading_if_recording_is_complete():
             return []
         first = self.row_count
         self.row_count = len(self.recording) if limit is None else min(len(self.recording), first + limit)
-        return [self._build_picture_row_with_rule(row) for row in range(first, self.row_count)]
+        return [self._build_picture_row_with_name_and_known_rule(row) for row in range(first, self.row_count)]
 
     def read_first_and_last_rows(self, limit: int) -> PictureRows:
         """Return the first and last rows, ``limit`` in total, or all rows if there are at most ``limit``."""
-        if not self._try_to_begin_reading() or len(self.recording) <= limit:
+        if not self._begin_reading_if_recording_is_complete() or len(self.recording) <= limit:
             return self.read_new_rows()
         ends = [*range(limit // 2), *range(len(self.recording) - limit // 2, len(self.recording))]
-        return [self._build_picture_row_with_rule(row) for row in ends]
+        return [self._build_picture_row_with_name_and_known_rule(row) for row in ends]
 
     def read_source_lines(self, file: str) -> list[str]:
         """Return the lines of a source file."""
@@ -433,7 +436,7 @@ class RecordingReader(Reader):
         """
         return self.recording.build_inside_fields_of_calls(target, row)
 
-    def _build_picture_row_with_rule(self, row: int) -> PictureRow:
+    def _build_picture_row_with_name_and_known_rule(self, row: int) -> PictureRow:
         """Return the picture's row, with the best name and, if minitape knows the operation, its rule."""
         recorded_row = self.recording.rows[row]
         if recorded_row.site[0]:

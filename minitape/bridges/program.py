@@ -62,7 +62,7 @@ def find_imported_frameworks(path: Path) -> TextList:
         ]
         waiting += [file for file in files if file.is_file() and file not in seen]
     if "keras" in packages:
-        keras_backends += [environ.get("KERAS_BACKEND") or _read_configured_keras_backend()]
+        keras_backends += [environ.get("KERAS_BACKEND") or _read_keras_backend_from_settings_file()]
         packages.add(keras_backends[0])
     return [framework for framework, names in PACKAGES_BY_FRAMEWORK.items() if not names.isdisjoint(packages)]
 
@@ -75,7 +75,7 @@ def _iter_imported_modules(tree: ast.AST) -> Iterator[str]:
             yield from [node.module] if node.module else (name.name for name in node.names)
 
 
-def _read_configured_keras_backend() -> str:
+def _read_keras_backend_from_settings_file() -> str:
     """Return the backend in Keras's settings file, or Keras's default."""
     file = Path(environ.get("KERAS_HOME") or Path.home() / ".keras") / "keras.json"
     try:
@@ -124,7 +124,7 @@ class FrameworkBlock:
         record = bridge.record
         if self.framework == "jax":
             record = import_module("minitape.bridges.jax.program").FirstGradients
-        self._blocks.enter_context(getattr(bridge, "keep_models_alive", nullcontext)())
+        self._blocks.enter_context(getattr(bridge, "keep_used_models_and_optimizers_alive", nullcontext)())
         self.recording = self._blocks.enter_context(record(**self._options))
         if self._options:
             self.recording.on_recorded = lambda: self._explain_unless_problem_was_found(self._on_problem)
@@ -162,7 +162,7 @@ class FrameworkBlock:
         failed_call = getattr(self.recording, "failed_call", None)
         explanation = None
         if failed_call is not None and failed_call[2] is program_error:
-            explanation = self.recording.explain_failed_gradient_call(*failed_call[:2])
+            explanation = self.recording.explain_failed_gradient_or_compiled_step(*failed_call[:2])
         if explanation is None:
             for name in getattr(self.recording, "collect_names_of_unrequested_sources", set)():
                 if name in self.page and is_problem(self.page[name]):

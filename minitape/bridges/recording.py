@@ -244,7 +244,11 @@ class Recording(PictureSource):
         """Mark the recording as complete, so that pictures may read it, and call the listeners."""
         self._recording = False
         if self.sweeps:
-            self._last_gradient_call = self.sweeps[-1].target, self.list_source_rows_of_sweep(self.sweeps[-1]), None
+            self._last_gradient_call = (
+                self.sweeps[-1].target,
+                self.list_source_or_reached_leaf_rows_of_sweep(self.sweeps[-1]),
+                None,
+            )
         for listener in self.listeners:
             listener()
 
@@ -285,7 +289,7 @@ class Recording(PictureSource):
             steps = self.build_stepper(target, sources)
             snapshot_frame = reader.build_snapshot_without_sweep([row.to_row_fields() for row in rows], 0)
             snapshot_frame["sweep"] = None if steps is None else steps.build_sweep_fields()
-            snapshot_frame["results"] = self.list_gradient_results(target, sources, None, namespaces)
+            snapshot_frame["results"] = self.list_results_of_gradient_calls(target, sources, None, namespaces)
             picture = snapshot_frame | build_alarm_and_break_fields(self, snapshot_frame)
             return drop_excess_thumbnails(picture, count(1)) | {"insides": self.build_inside_fields_of_calls(target)}
 
@@ -342,7 +346,7 @@ class Recording(PictureSource):
         """Return the names that pictures give to unnamed results, keyed by row."""
         return {}
 
-    def list_source_rows_of_sweep(self, sweep: BackwardPass) -> RowList:
+    def list_source_or_reached_leaf_rows_of_sweep(self, sweep: BackwardPass) -> RowList:
         """Return the rows of the sources requested in a sweep.
 
         If the program named no sources, return the rows of the leaves that the sweep reached.
@@ -454,7 +458,7 @@ class Recording(PictureSource):
         sweep = None if self._recording else self.find_last_sweep(target)
         return None if sweep is None else RecordingSteps(self, sweep, sources)
 
-    def list_gradient_results(
+    def list_results_of_gradient_calls(
         self, target: Any, sources: Any, kept_arrays: Any, namespaces: Iterable[dict]
     ) -> list[ResultFields]:
         """Return a list with the RESULT of the displayed backward pass, or an empty list.

@@ -130,12 +130,12 @@ class SampledSteps:
         self._entered = True
         self._patches.activate_in_this_thread()
         for owner, name in self._step_ends:
-            self._patches.wrap_function(owner, name, self._run_and_end_step_if_gradients)
+            self._patches.wrap_function(owner, name, self._run_gradient_function_and_maybe_end_step)
         if self._is_step_due():
             self._begin_recording()
         return self
 
-    def _run_and_end_step_if_gradients(self, original: Callable, /, *args: Any, **kwargs: Any) -> Any:
+    def _run_gradient_function_and_maybe_end_step(self, original: Callable, /, *args: Any, **kwargs: Any) -> Any:
         """Run a function that may compute gradients, and end the step if it computed any.
 
         Calls inside such a function, and calls made by ``explain``, do not end a step.
@@ -204,7 +204,7 @@ class SampledSteps:
         """Whether the running step is being recorded."""
         return self._open_block is not None
 
-    def record_more_steps(self, count: int) -> None:
+    def record_next_steps_unless_recording(self, count: int) -> None:
         """Record the next steps as a new recording, unless steps are being recorded already.
 
         Args:

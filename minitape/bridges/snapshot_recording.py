@@ -80,7 +80,7 @@ class Replay(Recording):
             )
         if len(rows) > ROW_LIMIT:
             raise ValueError(f"This snapshot has {len(rows)} rows, but a recording has at most {ROW_LIMIT}.")
-        self.rows = [_parse_row_fields(row, number) for number, row in enumerate(rows)]
+        self.rows = [_parse_and_validate_row_fields(row, number) for number, row in enumerate(rows)]
         self.events = [dict(event) for event in snapshot["events"]]
         # Adding "" raises a TypeError if a text is not a string.
         self._texts = {file: text + "" for file, text in snapshot["sources_text"].items()}
@@ -119,7 +119,7 @@ class Replay(Recording):
                 sweep.adjoints.setdefault(recorded_row.index, _SnapshotValue(None))
 
 
-def _parse_row_fields(row_fields: dict, row_number: int) -> RecordedRow:
+def _parse_and_validate_row_fields(row_fields: dict, row_number: int) -> RecordedRow:
     """Return the row that ``RowFields`` describe, or raise ValueError if they are invalid."""
     texts = [
         row_fields["op"],

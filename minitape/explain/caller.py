@@ -30,7 +30,7 @@ def find_asking_or_innermost_user_frame() -> OptionalFrame:
     return _current.frame or find_user_frame(sys._getframe(1))
 
 
-def list_asking_namespaces() -> list[dict]:
+def list_namespaces_of_asking_frame() -> list[dict]:
     """Return the local and global variables of the asking frame, or an empty list if no user code is running."""
     collected_namespaces = list_collected_namespaces()
     if collected_namespaces is not None:
@@ -41,7 +41,9 @@ def list_asking_namespaces() -> list[dict]:
 
 def collect_asking_variables() -> dict:
     """Return the variables of the asking frame, keyed by name. Local variables hide global ones."""
-    return {name: value for namespace in reversed(list_asking_namespaces()) for name, value in namespace.items()}
+    return {
+        name: value for namespace in reversed(list_namespaces_of_asking_frame()) for name, value in namespace.items()
+    }
 
 
 def use_asking_frame(frame: FrameType) -> TemporaryAttributes:

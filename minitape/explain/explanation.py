@@ -14,7 +14,7 @@ from ..engine.hooks import hooks
 from ..engine.types import OptionalNumber, OptionalText, RowList, TextList
 from ..recording.sites import NOWHERE, Site, read_line_at_site
 from .caller import format_place, format_place_suffix
-from .causes import CAUSES, find_kind_or_error_kind
+from .causes import CAUSES, get_kind_or_error_kind
 from .translated_sentences import fill
 
 MAX_OTHERS = 5  # The maximum number of further breaks that one answer lists.
@@ -23,16 +23,16 @@ FROZEN_CAUSES = ("requires_grad", "not_trainable")  # The program itself froze t
 
 
 # A problem is an `Explanation`, or an object of a bridge with the same attributes.
-def list_report_lines_of_problem(problem: Any, file: OptionalText) -> TextList:
+def list_report_lines_of_problem(problem: Any, blamed_file: OptionalText) -> TextList:
     """Return the lines of a report about a problem: what happened, the line to blame, and the fix.
 
     Args:
         problem: An `Explanation`, or a problem with the same attributes.
-        file: The file that contains the line to blame.
+        blamed_file: The file that contains the line to blame.
     """
     lines = [f"{problem.cause}: {problem.message}"]
     if problem.line is not None:
-        place = format_place(file, problem.line)
+        place = format_place(blamed_file, problem.line)
         lines.append("  " + (fill("{place}:  {code}", place=place, code=problem.code) if problem.code else place))
     if problem.fix:
         lines.append("  " + fill("Fix: {fix}", fix=problem.fix))
@@ -84,7 +84,7 @@ class Explanation:
         connected: bool | None = None,
     ):
         """Create an explanation. If `connected` is not given, it is derived from the kind of the cause."""
-        self.connected = find_kind_or_error_kind(cause).has_gradient if connected is None else connected
+        self.connected = get_kind_or_error_kind(cause).has_gradient if connected is None else connected
         self.cause = cause
         self.message = message
         self.fix = fix
@@ -256,13 +256,13 @@ def format_note_that_fix_is_not_enough(explanation: Explanation) -> str:
 
 
 @contextmanager
-def turn_patch_errors_into_warnings() -> Iterator[None]:
+def turn_code_patch_errors_into_warnings() -> Iterator[None]:
     """Turn an error in the block into a warning, because an explanation is useful even without its patch.
 
     >>> import warnings
     >>> with warnings.catch_warnings(record=True) as caught:
     ...     warnings.simplefilter("always")
-    ...     with turn_patch_errors_into_warnings():
+    ...     with turn_code_patch_errors_into_warnings():
     ...         1 / 0
     >>> print(caught[0].message)
     explain() could not write a patch. This is an error in minitape itself: ZeroDivisionError('division by zero')

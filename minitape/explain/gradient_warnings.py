@@ -92,7 +92,7 @@ def add_notes_why_gradients_are_none(error: Exception, variables: Iterable[Targe
     return error
 
 
-def describe_why_gradients_are_none(variables: Iterable[TargetOrSource]) -> str:
+def format_reasons_of_none_or_how_to_ask(variables: Iterable[TargetOrSource]) -> str:
     """Return the reasons why the gradients of some variables are None, for the text of a warning.
 
     Args:

@@ -101,7 +101,7 @@ def _explain_each_source(tape: GradientTape, targets: TargetsOrSources, sources:
         except Exception as error:
             answers.append(
                 build_fallback_explanation(
-                    guess_connected_or_independent_after_failure(adapter, source), source, tape, error=error
+                    guess_cause_connected_or_else_independent(adapter, source), source, tape, error=error
                 )
             )
     return answers
@@ -112,7 +112,7 @@ def _is_tensor_or_variable(value: object) -> bool:
     return isinstance(value, Tensor) or hasattr(value, "_find_rows_in_recording")
 
 
-def guess_connected_or_independent_after_failure(adapter: TapeAdapter | None, source: TargetOrSource) -> str:
+def guess_cause_connected_or_else_independent(adapter: TapeAdapter | None, source: TargetOrSource) -> str:
     """Return the most plausible cause, "connected" or "independent", after explain itself has failed.
 
     Args:

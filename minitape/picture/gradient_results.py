@@ -45,7 +45,7 @@ MAX_EXPLAINED_ROWS = 20_000  # `explain` reads every row, so it is not called fo
 MAX_EARLIER_STEPS = 500  # The result of an earlier call has no sweep if the sweep is longer than this.
 
 
-def list_gradient_results(
+def list_results_of_gradient_calls(
     tape: GradientTape,
     target: Structure = None,
     sources: Structure = None,
@@ -72,7 +72,7 @@ def list_gradient_results(
     ...     _ = v.assign_add(1.0)
     ...     z = y * v
     >>> _ = tape.gradient(z, [v, u])
-    >>> found = list_gradient_results(tape, namespaces=[{"z": z}])
+    >>> found = list_results_of_gradient_calls(tape, namespaces=[{"z": z}])
     >>> for source in found[0]["sources"]:
     ...     gradient = source["gradient"] and source["gradient"]["text"]
     ...     print(found[0]["target"][0]["name"], source["name"], gradient, source["rows"])

@@ -33,7 +33,7 @@ from ..engine.types import (
 )
 from ..engine.values.dtypes import as_dtype
 from ..recording.graph_nodes import find_operation_and_inputs
-from ..recording.memory_use import count_kept_bytes
+from ..recording.memory_use import count_kept_bytes_of_row_spans
 from ..recording.sites import find_site_of_bytecode
 from ..recording.variable_names import iter_public_names_and_values
 from .events import list_escapes_and_assignments
@@ -530,7 +530,7 @@ class TapeReader(Reader):
         if tape.is_recording:
             spans.append([tape.span_start, max(tape.span_start, len(self.record or ()))])
             state = "recording"
-        byte_count = 0 if self.record is None else count_kept_bytes(self.record, spans)
+        byte_count = 0 if self.record is None else count_kept_bytes_of_row_spans(self.record, spans)
         if type(tape) is _ReleasedTape or (state == "used" and not byte_count):
             state = "released"
             byte_count = 0

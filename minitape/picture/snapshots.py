@@ -112,7 +112,7 @@ def build_snapshot(
     result["sweep"] = None if stepper is None else stepper.build_sweep_fields()
     if not has_results:
         return result
-    result["results"] = recording.list_gradient_results(target, sources, reader.kept_arrays, reader.namespaces)
+    result["results"] = recording.list_results_of_gradient_calls(target, sources, reader.kept_arrays, reader.namespaces)
     if len(result["rows"]) != result["total"]:
         return result
     with use_namespaces_for_names(reader.namespaces):

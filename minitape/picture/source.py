@@ -7,7 +7,7 @@ from typing import Protocol, runtime_checkable
 from ..engine.backward.tape import GradientTape
 from ..engine.record.kept_arrays import iter_large_arrays
 from ..engine.types import Action, Array, ArraysByRow, Namespaces, Object, Structure
-from .gradient_results import list_gradient_results
+from .gradient_results import list_results_of_gradient_calls
 from .reader import TapeReader
 from .reader_base import Reader, unwrap_accumulator
 from .shown_values import to_value_fields
@@ -101,7 +101,7 @@ class PictureSource(Protocol):
         """
 
     @abstractmethod
-    def list_gradient_results(
+    def list_results_of_gradient_calls(
         self,
         target: Structure,
         sources: Structure,
@@ -215,7 +215,7 @@ class TapeSource(PictureSource):
         """Return a stepper that repeats the engine's sweep."""
         return build_tape_stepper(self.tape, target, sources, kept_arrays, show)
 
-    def list_gradient_results(
+    def list_results_of_gradient_calls(
         self,
         target: Structure,
         sources: Structure,
@@ -223,7 +223,7 @@ class TapeSource(PictureSource):
         namespaces: Namespaces,
     ) -> list[ResultFields]:
         """Return the results of the gradient calls of the tape and of the other tapes of its recording."""
-        return list_gradient_results(self.tape, target, sources, kept_arrays, namespaces)
+        return list_results_of_gradient_calls(self.tape, target, sources, kept_arrays, namespaces)
 
     def explain_gradient(self, target: Structure, source: Structure) -> Object:
         """Return the explanation of ``tape.explain``."""

@@ -114,7 +114,7 @@ def _parse_expressions(lines: TextList) -> _ProgramExpressions:
             result_names[node.value] = unparse_if_name_attribute_or_item(node.target)
         elif isinstance(node, ast.Assign) and len(node.targets) == 1:
             result_names[node.value] = unparse_if_name_attribute_or_item(node.targets[0])
-        elif (operands := _list_operands_or_arguments(node)) and isinstance(node, ast.expr):
+        elif (operands := _list_operands_or_positional_arguments(node)) and isinstance(node, ast.expr):
             operator = OPERATOR_LABELS.get(type(getattr(node, "op", None)).__name__, "")
             function = unparse_if_name_attribute_or_item(node.func) or "" if isinstance(node, ast.Call) else operator
             names = ExpressionNames(
@@ -128,7 +128,7 @@ def _parse_expressions(lines: TextList) -> _ProgramExpressions:
     return program
 
 
-def _list_operands_or_arguments(node: ast.AST) -> list[ast.expr]:
+def _list_operands_or_positional_arguments(node: ast.AST) -> list[ast.expr]:
     """Return the operands of an operator or the positional arguments of a call, or [] for any other node."""
     if isinstance(node, ast.BinOp):
         return [node.left, node.right]

@@ -86,12 +86,12 @@ def iter_bodies_computing_output(call: Call, output_index: OptionalNumber) -> It
                 yield _build_function_body(body, fed_rows, output_index, body.argument_count if is_loop else 0)
 
 
-def _list_rows_fed_to_body(call: Call, body: Object, first_feed_input: int) -> RowSequence:
+def _list_rows_fed_to_body(call: Call, body: Object, first_captured_input: int) -> RowSequence:
     """Return the outside rows that are fed to a body. The arguments of a loop body are the first inputs of the loop."""
     argument_count = body.argument_count
     return [
         *call.inputs[:argument_count],
-        *call.inputs[first_feed_input : first_feed_input + len(body.feeds) - argument_count],
+        *call.inputs[first_captured_input : first_captured_input + len(body.feeds) - argument_count],
     ]
 
 

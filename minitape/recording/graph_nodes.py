@@ -85,7 +85,7 @@ def to_site(place: CodePlace | None) -> Site:
     return site
 
 
-def build_call_stack(place: CodePlace | None) -> CallStack:
+def build_call_stack_outermost_first(place: CodePlace | None) -> CallStack:
     """Return the call stack at a code location as statements, outermost first.
 
     Args:

@@ -11,12 +11,12 @@ MAX_OPEN_ROWS = (
 )
 
 
-def count_kept_bytes(record: Record, spans: list[list[int]]) -> int:
+def count_kept_bytes_of_row_spans(record: Record, row_spans: list[list[int]]) -> int:
     """Return the number of bytes that the given rows occupy: 20 for each row, plus the bytes of their arrays.
 
     Args:
         record: The recording.
-        spans: The (first, end) row ranges, excluding `end`.
+        row_spans: The (first, end) row ranges, excluding `end`.
 
     >>> import minitape as tf
     >>> x = tf.Variable(tf.zeros([500, 20]))
@@ -25,8 +25,8 @@ def count_kept_bytes(record: Record, spans: list[list[int]]) -> int:
     >>> tf.snapshot(tape)["tapes"][0]["bytes"]
     40040
     """
-    byte_count = ROW_BYTES * sum(end - first for first, end in spans)
+    byte_count = ROW_BYTES * sum(end - first for first, end in row_spans)
     if record.has_large_arrays and (not record.is_opened_by_tape or len(record) < MAX_OPEN_ROWS):
-        values = (value for first, end in spans for value in record.read_columns(first, end)[-1])
+        values = (value for first, end in row_spans for value in record.read_columns(first, end)[-1])
         byte_count += sum(value.nbytes for value in values if type(value) is np.ndarray)
     return byte_count

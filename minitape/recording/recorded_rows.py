@@ -322,17 +322,17 @@ class BackwardPass:
         """
         self.adjoints[row] = adjoint
 
-    def send(self, call: int, row: int, port: int, product: Any, total: Any) -> None:
+    def send(self, call: int, input_row: int, port: int, product: Any, sum_so_far: Any) -> None:
         """Record a share that an operation sent to one of its inputs.
 
         Args:
             call: The call of the operation.
-            row: The row of the input.
+            input_row: The row of the input.
             port: The index of the input among the operation's inputs.
             product: The share.
-            total: The sum of all shares that have arrived at `row` so far, including this one.
+            sum_so_far: The sum of all shares that have arrived at `row` so far, including this one.
         """
-        self.edges.setdefault(call, []).append(AdjointShare(row, port, product, total))
+        self.edges.setdefault(call, []).append(AdjointShare(input_row, port, product, sum_so_far))
 
 
 def collect_rows_and_ancestors(

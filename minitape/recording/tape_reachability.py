@@ -98,7 +98,7 @@ class TapeReachability:
 
     def _compute_is_connected(self, source: TargetOrSource) -> bool:
         """Return what :meth:`is_connected` caches."""
-        last_answer = self._has_gradient_in_last_call(source)
+        last_answer = self._has_gradient_in_last_call_of_same_targets(source)
         if last_answer is not None:
             return last_answer
         return source.dtype.differentiable and (
@@ -112,7 +112,7 @@ class TapeReachability:
             )
         )
 
-    def _has_gradient_in_last_call(self, source: TargetOrSource) -> bool | None:
+    def _has_gradient_in_last_call_of_same_targets(self, source: TargetOrSource) -> bool | None:
         """Return whether the last ``gradient`` call found a gradient for a source, or None if it had other targets.
 
         The result is also None if the source was not among the sources of that call.
@@ -178,7 +178,7 @@ class TapeReachability:
         """
         return node.record is self.record and bool(self.rows_on_tape[node.row])
 
-    def was_watched(self, node: ValueNode) -> bool:
+    def was_watched_or_read_from_variable(self, node: ValueNode) -> bool:
         """Return whether a row is on the tape because it was watched or because a variable was read.
 
         Args:

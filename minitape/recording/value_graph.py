@@ -178,7 +178,7 @@ class ValueGraph:
             and self.find_break_of_unrecorded_operation(node) is None
         )
 
-    def _iter_edges_to_chain_ends(self, node: ValueNode) -> Iterator[NodeAndBreak]:
+    def _iter_scalar_chain_nodes_reading_outside(self, node: ValueNode) -> Iterator[NodeAndBreak]:
         """Yield the rows of a long chain of scalar rows that read from outside the chain."""
         record = self.record
         key = (id(record), frozenset(self.excluded_rows))
@@ -197,11 +197,11 @@ class ValueGraph:
         if node.enclosing_call is not None and node.row in node.enclosing_call.next_turn_rows:
             yield from self._iter_loop_input_and_last_result_edges(node)
         elif op >= FIRST_CODE and contract_chains and self._is_unbroken_row_of_long_recording(node, op):
-            yield from self._iter_edges_to_chain_ends(node)
+            yield from self._iter_scalar_chain_nodes_reading_outside(node)
         elif op >= FIRST_CODE:
-            yield from self._iter_elementwise_edges(node)
+            yield from self._iter_scalar_operation_edges(node)
         elif op == CALL and call is not None:
-            yield from self._iter_call_edges(node, call)
+            yield from self._iter_call_input_and_body_result_edges(node, call)
         else:
             yield from self._iter_leaf_edges(node)
 
@@ -215,7 +215,7 @@ class ValueGraph:
             return
         yield self.find_or_add_row_node(tensor._record, tensor._row), None
 
-    def _iter_elementwise_edges(self, node: ValueNode) -> Iterator[NodeAndBreak]:
+    def _iter_scalar_operation_edges(self, node: ValueNode) -> Iterator[NodeAndBreak]:
         """Yield the one or two inputs of an elementwise operation on scalars."""
         op, left, right, _ = node.operation_operands_and_call
         primitive = BY_CODE[op - FIRST_CODE]
@@ -229,7 +229,7 @@ class ValueGraph:
         rules = [None if text == "-" else text for text in primitive.texts[1:]]
         yield from self._iter_operation_edges(node, primitive, inputs, rules, scope_break)
 
-    def _iter_call_edges(self, node: ValueNode, call: Call) -> Iterator[NodeAndBreak]:
+    def _iter_call_input_and_body_result_edges(self, node: ValueNode, call: Call) -> Iterator[NodeAndBreak]:
         """Yield the inputs of a call, or the results of the bodies executed in it."""
         primitive = call.primitive
         inputs = call.inputs
@@ -267,7 +267,7 @@ class ValueGraph:
             input_node = self.find_row_node_in_same_run(node, row)
             # Assignments inside the function are newer than the state before the call.
             if node.required_recording.first_run is not None:
-                yield from self._iter_inner_assignment_edges(node, row)
+                yield from self._iter_edges_to_values_assigned_before_read(node, row)
             yield input_node, scope_break or self._find_operation_break(node, input_node, primitive, rules, index)
 
     def find_row_node_in_same_run(self, node: ValueNode, row: int) -> ValueNode:
@@ -281,7 +281,7 @@ class ValueGraph:
         assert record is not None
         if node.enclosing_call is None:
             return self.find_or_add_row_node(record, row)
-        return self.find_node_in_call(record, row, node.enclosing_call)
+        return self.find_or_add_node_in_or_feeding_call(record, row, node.enclosing_call)
 
     def find_body_output_node(self, node_in_same_run: ValueNode, call: Call, body: FunctionBody) -> ValueNode:
         """Return the node of the row in a body that computed an output of a call.
@@ -293,9 +293,9 @@ class ValueGraph:
         """
         call_node = self.find_row_node_in_same_run(node_in_same_run, call.row)
         enclosing_call = EnclosingCall(call_node, body.outer_rows, body.next_turn_rows)
-        return self.find_node_in_call(body.record, body.row, enclosing_call)
+        return self.find_or_add_node_in_or_feeding_call(body.record, body.row, enclosing_call)
 
-    def _iter_inner_assignment_edges(self, node: ValueNode, row: int) -> Iterator[NodeAndBreak]:
+    def _iter_edges_to_values_assigned_before_read(self, node: ValueNode, row: int) -> Iterator[NodeAndBreak]:
         """Yield edges to the values that the same function assigned to a variable before a row read the variable.
 
         The assignment may be in a loop or a branch.
@@ -323,7 +323,7 @@ class ValueGraph:
                     Break("state", assigned_node.find_computation_use_or_creation_place(), assign_call.primitive.name),
                 )
 
-    def find_node_in_call(self, record: Record, row: int, enclosing_call: EnclosingCall) -> ValueNode:
+    def find_or_add_node_in_or_feeding_call(self, record: Record, row: int, enclosing_call: EnclosingCall) -> ValueNode:
         """Return the node of a row of a function, as executed in one call.
 
         Args:
@@ -347,7 +347,10 @@ class ValueGraph:
         record = node.record
         assert enclosing_call is not None and record is not None
         yield self.find_row_node_in_same_run(enclosing_call.node, enclosing_call.outer_rows[node.row]), None
-        yield self.find_node_in_call(record, enclosing_call.next_turn_rows[node.row], enclosing_call), None
+        yield (
+            self.find_or_add_node_in_or_feeding_call(record, enclosing_call.next_turn_rows[node.row], enclosing_call),
+            None,
+        )
 
     def find_break_of_unrecorded_operation(self, node: ValueNode) -> Break | None:
         """Return the break at an operation that this tape did not record, or None if the tape recorded it.
@@ -393,7 +396,7 @@ class ValueGraph:
     ) -> Break | None:
         """Return why an operation passes no gradient to one of its inputs, or None if it passes a gradient."""
         place = node.find_computation_use_or_creation_place()
-        break_ = self._find_unconditional_break(primitive, place) or self._find_dtype_break(
+        break_ = self._find_stop_gradient_assign_or_numpy_break(primitive, place) or self._find_dtype_break(
             node, input_node, primitive, place
         )
         if break_ is not None:
@@ -411,7 +414,7 @@ class ValueGraph:
         return None
 
     @staticmethod
-    def _find_unconditional_break(primitive: Primitive, place: CodePlace | None) -> Break | None:
+    def _find_stop_gradient_assign_or_numpy_break(primitive: Primitive, place: CodePlace | None) -> Break | None:
         """Return the break at an operation that always breaks a path, because it cuts, stores or leaves the tape."""
         name = primitive.name
         if name == "stop_gradient":
@@ -466,7 +469,7 @@ class ValueGraph:
             return None
         _calls_in_question.append(python_call)
         try:
-            break_: Break | None = hooks.find_break_inside_py_function(
+            break_: Break | None = hooks.find_break_on_tape_of_py_function(
                 python_call.tape, python_call.outputs[node.row - call.row], python_call.inputs[input_index]
             )
         finally:

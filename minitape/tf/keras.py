@@ -742,7 +742,7 @@ class Optimizer:
             names = [getattr(v, "path", v.name) for v in unreached]
             warn(
                 f"Gradients do not exist for variables {names} when minimizing the loss.\n"
-                f"{hooks.describe_why_gradients_are_none(unreached)}",
+                f"{hooks.format_reasons_of_none_or_how_to_ask(unreached)}",
                 stacklevel=2,
             )
         self.iterations.value.assign_add(1)

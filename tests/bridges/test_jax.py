@@ -233,7 +233,7 @@ def test_what_a_dead_relu_makes_zero_is_one_finding():
         "p['second']": "dead_relu",
         "p['bias']": "connected",
     }
-    assert len(page.group_names_by_explanation()) == 2
+    assert len(page.group_names_by_explanation_worst_first()) == 2
 
 
 def test_the_pictures_take_a_recording(tmp_path):

@@ -15,7 +15,11 @@ from minitape.bridges.run_watch.summary import summarize_run  # noqa: E402
 from minitape.bridges.torch import record  # noqa: E402
 from minitape.bridges.torch.ledger import run_watch as run_watch_module  # noqa: E402
 from minitape.bridges.torch.ledger.run_watch import TorchRunWatch  # noqa: E402
-from minitape.bridges.torch.suspects import build_checked_run, locate_finding, record_findings_of_operations  # noqa: E402
+from minitape.bridges.torch.suspects import (  # noqa: E402
+    build_checked_run,
+    move_finding_to_line_to_blame,
+    record_findings_of_operations,
+)
 
 BEGINNING = "import torch\nfrom torch import nn\ntorch.manual_seed(0)\n"
 
@@ -233,7 +237,7 @@ for step in range(6):
             yield recording
 
     _, findings = watch(text, recorder=keep)
-    located = locate_finding(recordings[0], findings[0])
+    located = move_finding_to_line_to_blame(recordings[0], findings[0])
     assert (located.cause, located.variant, located.site[1]) == ("not_optimized", "another", 7)
 
 

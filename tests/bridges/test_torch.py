@@ -210,7 +210,7 @@ def test_memory_is_bounded_by_summaries(monkeypatch):
     keeper = KeptTensors()
     values = [keeper.keep_value(torch.full((100, 100), float(k))) for k in range(40)]
     assert sum(value.content is not None for value in values) <= 10
-    keeper.summarize_and_fetch_large_tensors()
+    keeper.copy_summaries_of_large_tensors_to_host()
     assert [value.shown()["stats"]["min"] for value in values] == list(range(40))
     assert values[0].compute_zero_and_finite_flags() == (True, True) and values[1].compute_zero_and_finite_flags() == (
         False,

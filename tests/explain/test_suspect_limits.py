@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from minitape.explain.operation_families import TENSORFLOW_OPERATIONS
-from minitape.explain.reasons.suspects import MIN_REPETITIONS, CheckedRun, check_strongest_repeated_scaling
+from minitape.explain.reasons.suspects import MIN_REPETITIONS, CheckedRun, check_vanishing_or_exploding_by_repetition
 from minitape.recording.recorded_rows import BackwardPass, RecordedRow
 from minitape.recording.value_summary import ValueSummary
 
@@ -27,4 +27,4 @@ def build_loop(ratio):
     (2e-5, []), (5e-6, ["vanishing"]), (1.0, []), (5e3, []), (2e4, ["exploding"]),
 ])  # fmt: skip
 def test_the_limits_are_those_of_the_docs(ratio, causes) -> None:
-    assert [suspicion.cause for suspicion in check_strongest_repeated_scaling(build_loop(ratio))] == causes
+    assert [suspicion.cause for suspicion in check_vanishing_or_exploding_by_repetition(build_loop(ratio))] == causes

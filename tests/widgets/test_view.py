@@ -146,15 +146,15 @@ def test_the_sweep_is_sent_also_where_a_static_picture_is_drawn_at_the_same_time
         y = x * x
     tape.gradient(y, x)
     thread = threading.Thread(target=live_updates.flush_view, args=[view])
-    read = TapeSource.list_gradient_results
+    read = TapeSource.list_results_of_gradient_calls
 
     def slow(*arguments, **options):
-        monkeypatch.setattr(TapeSource, "list_gradient_results", read)
+        monkeypatch.setattr(TapeSource, "list_results_of_gradient_calls", read)
         thread.start()
         thread.join(0.2)  # it sends what it finds, or waits for the picture
         return read(*arguments, **options)
 
-    monkeypatch.setattr(TapeSource, "list_gradient_results", slow)
+    monkeypatch.setattr(TapeSource, "list_results_of_gradient_calls", slow)
     view._repr_mimebundle_()
     thread.join()
     assert [step["row"] for step in decoded(sent)[-1]["sweep"]["steps"]] == [1]

@@ -81,7 +81,7 @@ class SweepFollower:
         self.sweep, self.is_wanted = None, False
         self._pages, self._paged_steps = [], 0
         self.sweep_number += 1
-        self.results = recording.list_gradient_results(target, sources, kept_arrays, namespaces)
+        self.results = recording.list_results_of_gradient_calls(target, sources, kept_arrays, namespaces)
         self._stepper = stepper = recording.build_stepper(target, sources, kept_arrays, pack_value)
         if stepper is None or stepper.last_row >= row_count:  # The view does not show the row of the target.
             return True

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ...engine.types import RowList
 from ...explain.fixes.dialects import JAX
 from ...explain.reasons import finding_sentences
-from ...explain.reasons.program_text import find_last_name_of_path, find_statement
+from ...explain.reasons.program_text import find_last_name_of_dotted_path, find_statement
 from ...explain.reasons.question import Question
 from ...explain.translated_sentences import fill
 from ...recording.recorded_rows import RecordedRow
@@ -80,7 +80,7 @@ class JaxAdapter(FrameworkAdapter):
         recorded_row = question.rows[row]
         name = finding_sentences.describe_operation(question, row)
         statement = find_statement(recorded_row.site)
-        calls = {find_last_name_of_path(call.func) for call in statement.calls} - {""}
+        calls = {find_last_name_of_dotted_path(call.func) for call in statement.calls} - {""}
         callee = calls.pop() if len(calls) == 1 and recorded_row.op not in OPERATOR_OPS else name
         function = next((scope for scope in recorded_row.scope if scope in calls | {callee}), callee)
         outer_scope: Sequence[str] = ()

@@ -14,7 +14,7 @@ from ...engine.types import FloatList
 from ...explain.explanation import OptionalExplanation, explain_cause
 from ...explain.reasons.program_text import (
     Statement,
-    find_last_name_of_path,
+    find_last_name_of_dotted_path,
     find_root_name,
     find_statement,
     list_statements,
@@ -97,7 +97,7 @@ def _has_climbed(shares: FloatList) -> bool:
 def _find_chain_without_minus(file: str) -> int | None:
     """Return the last line of an optimizer that is built from transformations that keep the sign, or None."""
     for statement in list_statements(file):
-        names = {find_last_name_of_path(call.func): call.lineno for call in reversed(statement.calls)}
+        names = {find_last_name_of_dotted_path(call.func): call.lineno for call in reversed(statement.calls)}
         lines = [line for name, line in names.items() if re.match("scale(_by_.*)?$", name)]
         if lines:
             return None if "scale_by_learning_rate" in names or _has_minus(statement) else max(lines)
@@ -127,7 +127,7 @@ def _has_minus(statement: Statement) -> bool:
     return bool(list_nodes(statement.node, ast.Sub, ast.USub))
 
 
-def find_mask_with_added_gradients(recording: JaxRecording) -> Site | None:
+def find_optax_masked_adding_raw_gradients(recording: JaxRecording) -> Site | None:
     """Return the line of the only ``optax.masked`` if gradients that its mask leaves out are added to the parameters.
 
     Args:
@@ -138,6 +138,6 @@ def find_mask_with_added_gradients(recording: JaxRecording) -> Site | None:
     has_descent = any(steps and max(steps) < 0.5 for steps in shares)
     file = recording.recorded_call.site[0]
     statements = [statement for statement in list_statements(file) if statement.find_call("masked")]
-    calls = [call for item in statements for call in item.calls if find_last_name_of_path(call.func) == "masked"]
+    calls = [call for item in statements for call in item.calls if find_last_name_of_dotted_path(call.func) == "masked"]
     is_found = is_added and has_descent and recording.updates and len(calls) == 1
     return (file, calls[0].lineno) if is_found and not _has_minus(statements[0]) else None

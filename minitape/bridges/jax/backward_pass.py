@@ -45,7 +45,7 @@ class JaxBackwardPass:
     def _is_tracked(self, row: int | None) -> bool:
         return row is not None and self.rows[row].tracked
 
-    def compute_gradients(self, seed: Any) -> list:
+    def compute_gradients_and_fill_sweep(self, seed: Any) -> list:
         """Run the backward pass and return the gradients of the sources.
 
         Afterwards, `sweep` contains the adjoints and shares in JAX's order, from the last operation to the first.
@@ -147,7 +147,7 @@ class JaxBackwardPass:
             for port, place in enumerate(
                 place
                 for place, variable in enumerate(call.inputs)
-                if self.log.find_row_or_add_constant(variable) is not None
+                if self.log.find_row_or_add_constant_unless_scalar(variable) is not None
             )
         }
         return [

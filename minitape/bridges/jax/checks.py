@@ -11,11 +11,11 @@ import numpy as np
 
 from ...common.syntax import select_nodes
 from ...explain.explanation import Explanation
-from ...explain.reasons.check_order import FrameworkChecks, combine_checks, run_checks
+from ...explain.reasons.check_order import FrameworkChecks, combine_checks, run_checks_until_first_finding
 from ...explain.reasons.finding_sentences import find_access_path, to_explanation_with_fixes
 from ...explain.reasons.program_text import (
     Statement,
-    collect_names_and_attributes_of_nodes,
+    collect_own_names_and_attributes_of_nodes,
     find_binding_statements,
     find_root_name,
     find_statement,
@@ -51,7 +51,7 @@ CONVERSIONS = "int float round item tolist range".split()
 # -- what JAX refuses ------------------------------------------------------------------------------
 
 
-def find_callee_with_nondiff_argnums(function: Any) -> OptionalFinding:
+def find_nondiff_argnums_callee_leaking_tracer(function: Any) -> OptionalFinding:
     """Find a function whose derivative rule receives some arguments undifferentiated.
 
     JAX keeps such an argument unchanged. If the argument is a traced array, it is then used after its trace has ended.
@@ -85,7 +85,7 @@ def find_cause_of_trace_error(question: JaxQuestion) -> OptionalFinding:
     if is_leak:
         return (
             find_attribute_that_keeps_tracer(site)
-            or find_callee_with_nondiff_argnums(recording.recorded_call.function)
+            or find_nondiff_argnums_callee_leaking_tracer(recording.recorded_call.function)
             or Finding("leaked_tracer", site)
         )
     cause, variant, fields = find_cause_variant_and_fields_by_message("jax", error)
@@ -252,7 +252,7 @@ def find_source_read_from_outside(question: JaxQuestion) -> OptionalFinding:
 # -- the path --------------------------------------------------------------------------------------
 
 
-def find_enclosing_step_function_name(question: JaxQuestion, row: int) -> str:
+def find_enclosing_piecewise_constant_function(question: JaxQuestion, row: int) -> str:
     """Return the jax.numpy step function that contains an operation, or "" if none exists.
 
     Args:
@@ -262,7 +262,7 @@ def find_enclosing_step_function_name(question: JaxQuestion, row: int) -> str:
     return next((name for name in question.rows[row].scope if name in STEP_FUNCTIONS), "")
 
 
-def name_step_function_in_finding(question: JaxQuestion, finding: Finding, row: RecordedRow) -> None:
+def name_piecewise_constant_function_in_finding(question: JaxQuestion, finding: Finding, row: RecordedRow) -> None:
     """In a finding about a break inside a step function, name that function instead of the operation.
 
     Args:
@@ -270,7 +270,7 @@ def name_step_function_in_finding(question: JaxQuestion, finding: Finding, row: 
         finding: The finding of the shared checks.
         row: The row of the break.
     """
-    step_function = find_enclosing_step_function_name(question, row.index)
+    step_function = find_enclosing_piecewise_constant_function(question, row.index)
     if step_function and finding.cause == "no_derivative":
         finding.cause, finding.detail = "zero_derivative", step_function
 
@@ -307,7 +307,7 @@ def collect_names_computed_from(source_name: str, end_statement: Statement) -> s
         if earlier.enclosing_functions != end_statement.enclosing_functions:
             continue
         for target, value in pair_targets_with_values(earlier):
-            if names & collect_names_and_attributes_of_nodes(ast.walk(value or earlier.node)):
+            if names & collect_own_names_and_attributes_of_nodes(ast.walk(value or earlier.node)):
                 names.add(ast.unparse(target))
     return names
 
@@ -403,7 +403,7 @@ def blame_step_function_or_relu_for_zeros(question: JaxQuestion, finding: Findin
     """
     if (step := _find_blamed_step_function_row(question, row)) is not None:
         return build_row_finding(
-            question, "zero_derivative", step, detail=find_enclosing_step_function_name(question, step)
+            question, "zero_derivative", step, detail=find_enclosing_piecewise_constant_function(question, step)
         )
     label = question.adapter.recording.rows[row.index].label
     if finding.cause == "not_selected" and label in ("max 0.0", "0.0 max"):
@@ -417,9 +417,9 @@ def _find_blamed_step_function_row(question: JaxQuestion, row: RecordedRow) -> i
     """Return the row of the step function that caused the zeros of a row, possibly the row itself."""
     if row.op in MIN_MAX_OPS:
         for index in sorted(question.descendants & question.ancestors):
-            if is_step_function_the_only_break(question, index):
+            if is_step_function_the_only_break_from_row(question, index):
                 return index
-    return row.index if find_enclosing_step_function_name(question, row.index) else None
+    return row.index if find_enclosing_piecewise_constant_function(question, row.index) else None
 
 
 def _is_normalized_over_one_element(question: JaxQuestion, row: RecordedRow, scope: str) -> bool:
@@ -456,7 +456,7 @@ def is_gate_zero_only_at_first(question: JaxQuestion, finding: Finding) -> bool:
     )
 
 
-def is_step_function_the_only_break(question: JaxQuestion, row: int) -> bool:
+def is_step_function_the_only_break_from_row(question: JaxQuestion, row: int) -> bool:
     """Return whether a step function is the only break on the path from this row to the target.
 
     If so, the gradient of the row is zero for any value.
@@ -465,13 +465,13 @@ def is_step_function_the_only_break(question: JaxQuestion, row: int) -> bool:
         question: The question about the source.
         row: The row.
     """
-    has_step = find_enclosing_step_function_name(question, row) or any(
+    has_step = find_enclosing_piecewise_constant_function(question, row) or any(
         edge.cause == "zero_derivative" for edge in question.rows[row].edges
     )
     return bool(has_step) and not any(edge.cause for _, edge in replace(question, source_rows=[row]).path)
 
 
-def build_finding_of_independent_target(question: JaxQuestion) -> Finding:
+def build_finding_of_target_without_source(question: JaxQuestion) -> Finding:
     """Report that the result does not depend on the source. The finding is on the line that defines the function.
 
     Args:
@@ -486,14 +486,14 @@ JAX_CHECKS = FrameworkChecks(
     find_untracked_source=combine_checks(
         find_result_other_than_real_scalar, find_source_missing_from_argnums, find_source_read_from_outside
     ),
-    specialize_break=name_step_function_in_finding,
+    specialize_break=name_piecewise_constant_function_in_finding,
     rank_escapes=lambda question, escapes: sorted(escapes, key=lambda escape: escape.is_condition),
     does_escape_reach_target_or_branch=lambda question, escape: (
         True
     ),  # A trace without values does not show which escapes matter.
     build_escape_finding=build_finding_of_first_escape,
     find_reason_for_no_use=find_other_branch_or_value_used_instead,
-    build_finding_of_independent_target=build_finding_of_independent_target,
+    build_finding_of_target_without_source=build_finding_of_target_without_source,
     find_lost_gradient=combine_checks(find_cause_of_backward_error, find_rule_without_share),
     refine_nonfinite_finding=blame_origin_of_nonfinite_input,
     refine_zero_finding=blame_step_function_or_relu_for_zeros,
@@ -514,7 +514,9 @@ def explain_gradient(recording: JaxRecording, target: Any, source: Any) -> Expla
     """
     source_rows = recording.list_rows(source)
     if source_rows[1:]:
-        page = Checkup(recording, target).build_page(recording.map_names_to_rows(source_rows))
+        page = Checkup(recording, target).build_page_of_source_explanations(
+            recording.map_names_or_placeholders_to_rows(source_rows)
+        )
         return next(iter(page.problems or page.values()))
     question = build_question(recording, target, source, source_rows)
     question.name = (
@@ -523,7 +525,7 @@ def explain_gradient(recording: JaxRecording, target: Any, source: Any) -> Expla
         or fill(UNNAMED_ARRAY)
     )
     if isinstance(source, str) and not source_rows and recording.is_complete:
-        names = ", ".join(recording.map_names_to_rows([leaf.row for leaf in recording.argument_leaves]))
+        names = ", ".join(recording.map_names_or_placeholders_to_rows([leaf.row for leaf in recording.argument_leaves]))
         raise ValueError(f"explain() found no argument named {source!r}. The arguments are: {names}.")
     is_known = bool(source_rows) or isinstance(source, str) or hasattr(source, "shape")
     if not is_known:
@@ -533,7 +535,7 @@ def explain_gradient(recording: JaxRecording, target: Any, source: Any) -> Expla
         is_known = bool(outside_read.expression)
     if not is_known:
         raise TypeError(f"explain() takes an array or the name of an argument as its source, but received {source!r}.")
-    finding = run_checks(question, JAX_CHECKS)
+    finding = run_checks_until_first_finding(question, JAX_CHECKS)
     explanation = to_explanation_with_fixes(question, finding)
     explanation.intended |= is_gate_zero_only_at_first(question, finding)
     return explanation

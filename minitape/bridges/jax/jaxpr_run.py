@@ -156,7 +156,7 @@ class JaxprRunner:
             return inputs  # The dtype stays the same. Only the weak type changes.
         label = f"x^{eqn.params['y']}" if name == "integer_pow" else ""
         op = find_callee_or_primitive_name(eqn) if name in self.openers or name in CUSTOM_RULE_PRIMITIVES else name
-        return self.log.run_and_record_operation(
+        return self.log.run_operation_and_record_if_input_has_row(
             op,
             partial(evaluate_equation, eqn),
             inputs,
@@ -196,7 +196,7 @@ class JaxprRunner:
         for index in step_order:
             step_scope = (*scope, f"{find_callee_or_primitive_name(eqn)}[{index}]")
             slices = [
-                self.log.run_and_record_operation(
+                self.log.run_operation_and_record_if_input_has_row(
                     "slice",
                     lambda x, index=index: [lax.index_in_dim(x, index, keepdims=False)],
                     [x],
@@ -213,7 +213,9 @@ class JaxprRunner:
         return [
             *carry,
             *(
-                self.log.run_and_record_operation("stack", lambda *ys: [jnp.stack(ys)], list(column), site, scope)[0]
+                self.log.run_operation_and_record_if_input_has_row(
+                    "stack", lambda *ys: [jnp.stack(ys)], list(column), site, scope
+                )[0]
                 for column in columns
             ),
         ]

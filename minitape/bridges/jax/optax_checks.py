@@ -10,7 +10,7 @@ from jax.tree_util import tree_leaves
 
 from ...explain.explanation import OptionalExplanation, explain_cause
 from ...explain.layer_lookup import iter_living_instances
-from ...explain.reasons.program_text import find_last_name_of_path, find_statement, unparse
+from ...explain.reasons.program_text import find_last_name_of_dotted_path, find_statement, unparse
 from ...recording.sites import Site
 from ..run_watch.schedules import explain_schedule_decayed_too_early
 
@@ -57,6 +57,6 @@ def explain_swapped_moving_average_arguments(trees: tuple, trained_leaves: list,
     # Parameters that are pulled towards a fixed point become the parameters again, and not the fixed point. The new
     # moving average may have a longer name than the old one, such as ``new_target``.
     names += statement.bound_names
-    if any(find_last_name_of_path(call.args[0]) in str(bound) for bound in names):
+    if any(find_last_name_of_dotted_path(call.args[0]) in str(bound) for bound in names):
         return explain_cause("jax", "swapped_average", site, fields={"name": name, "what": what})
     return None

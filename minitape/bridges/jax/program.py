@@ -29,7 +29,7 @@ from ..nonfinite_values import explain_nonfinite_target
 from ..outside_values import unwrap_function
 from ..sampling import require_positive_step_count
 from ..traced_draws import TracedDraws
-from .ascents import explain_ascent, find_mask_with_added_gradients
+from .ascents import explain_ascent, find_optax_masked_adding_raw_gradients
 from .compiled_functions import GRADIENT_LIMIT, CompiledFunction
 from .optax_checks import explain_early_decay_of_each_schedule, explain_swapped_moving_average_arguments
 from .recording import JaxRecording, jax, record
@@ -37,9 +37,9 @@ from .repeated_statistics import RepeatedStatistics
 from .static_fields import explain_array_in_static_field
 from .transforms import (
     are_alive_and_finite,
-    concatenate_tree_elements,
     find_first_nonfinite_or_first_row,
     find_nonfinite_or_first_example,
+    flatten_tree_into_vector,
     list_float_arrays,
     select_example_of_vmap,
 )
@@ -61,7 +61,7 @@ class StateFacts(NamedTuple):
     call_count: int = 0
 
 
-def find_result_dropping_or_innermost_site(call_stack: CallStack) -> Site:
+def find_site_with_unread_name_or_innermost(call_stack: CallStack) -> Site:
     """Return the innermost line that drops a part of its result, or the innermost line if none does.
 
     Args:
@@ -196,7 +196,7 @@ class FirstGradients:
         # If all gradients are zero, a step may leave the state unchanged.
         if self._may_watch_call((updates, state)) and any(map(np.any, tree_leaves(updates))):
             self._watched_updates += 1
-            site = find_result_dropping_or_innermost_site(find_user_call_stack())
+            site = find_site_with_unread_name_or_innermost(find_user_call_stack())
             last = self._states.get(site, StateFacts([]))
             arrays = [np.asarray(array) for array in list_float_arrays(state)]
             is_repeated = bool(last.arrays) and all(map(np.array_equal, arrays, last.arrays))
@@ -277,7 +277,7 @@ class FirstGradients:
             for row, update in recording.updates.items()
             if update.is_moved and recording.unchanged_counts.get(row)
         }
-        for site in filter(None, map(find_mask_with_added_gradients, recordings)):
+        for site in filter(None, map(find_optax_masked_adding_raw_gradients, recordings)):
             yield explain_cause("jax", "not_applied", site, "raw")
         for site, facts in self._states.items():
             # If a line drops all its new values, the lost state is not a separate problem.
@@ -285,7 +285,7 @@ class FirstGradients:
                 yield explain_cause("jax", "state_not_kept", site, fields={"n": facts.call_count})
         yield from self.stale_values
         yield from self._swapped_averages.values()
-        for site, n in self._repeated_statistics.map_lines_to_step_counts().items():
+        for site, n in self._repeated_statistics.map_lines_repeating_statistics_to_steps().items():
             yield explain_cause("jax", "state_not_kept", site, "statistics", {"n": n})
         yield from (draws.explain_first_repeated_draw("jax") for draws in self.traced_draws)
         spent = explain_early_decay_of_each_schedule() if self.watched_count else []  # The search takes some time.
@@ -306,7 +306,7 @@ class FirstGradients:
                     fill(
                         "The optimizer step{line} did not change {which} ({n} of {all}).",
                         line=format_place_suffix(still[min(still)].site),
-                        which=join_parameter_names(recording.map_names_to_rows(sorted(still))),
+                        which=join_parameter_names(recording.map_names_or_placeholders_to_rows(sorted(still))),
                         n=len(still),
                         all=len(recording.updates),
                     )
@@ -336,7 +336,7 @@ class FirstGradients:
         """Whether the gradient of the next call should be recorded, if the call may be recorded at all."""
         return self._remaining_gradients is not None or self._taken_count % self.every == 0
 
-    def _count_taken_gradient(self) -> None:
+    def _count_program_or_replay_gradient(self) -> None:
         """Count a gradient of the program, or of a function that is run only to record it."""
         if self._remaining_gradients is None:
             self._taken_count += 1
@@ -421,11 +421,13 @@ class FirstGradients:
                     self._rerun_and_record_gradient_call(
                         partial(function, **kwargs) if kwargs else function, args, argnums, has_aux
                     )
-                self._count_taken_gradient()
+                self._count_program_or_replay_gradient()
                 is_replay = self._remaining_gradients is not None
                 if is_replay and (not self._remaining_gradients or self.steps == self.first):
                     raise StopIteration
-                with self._repeated_statistics.watch_step((_get_code_or_function(function), argnums)):
+                with self._repeated_statistics.watch_step_and_keep_repeated_statistics(
+                    (_get_code_or_function(function), argnums)
+                ):
                     return original_gradient(*args, **kwargs)
             gradients = original_gradient(*args, **kwargs)
             self.check_later_call_and_record_if_nonfinite(
@@ -518,13 +520,13 @@ class FirstGradients:
             @wraps(function)
             def compute_one_result(*args: Any) -> Any:
                 results = computed(*args, **kwargs)
-                return concatenate_tree_elements(results[0] if has_aux else results)[index]
+                return flatten_tree_into_vector(results[0] if has_aux else results)[index]
 
             try:
                 index = find_first_nonfinite_or_first_row(jacobian[0] if has_aux else jacobian, args[argnums])
                 self._rerun_and_record_gradient_call(compute_one_result, args, argnums, has_aux=False)
             finally:
-                self._count_taken_gradient()
+                self._count_program_or_replay_gradient()
             return jacobian
 
         return record_and_compute_jacobian
@@ -536,7 +538,7 @@ class FirstGradients:
                 recording = record(function, *args, argnums=argnums, has_aux=has_aux)
             key = _get_code_or_function(function)
             if not self._are_gradients_accumulated:
-                recording.compare_arguments_with_previous_step(self._latest_recordings.get(key, recording))
+                recording.record_arguments_unchanged_or_moved_uphill(self._latest_recordings.get(key, recording))
             self._latest_recordings[key] = recording
             self.steps += 1
             # The program's own call must be the first to raise an error.

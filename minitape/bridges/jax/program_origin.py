@@ -11,9 +11,9 @@ from ...explain.reasons.program_text import (
     FUNCTION_NODES,
     FunctionNode,
     Statement,
-    collect_names_and_attributes_of_nodes,
+    collect_own_names_and_attributes_of_nodes,
     find_binding_statements,
-    find_last_name_of_path,
+    find_last_name_of_dotted_path,
     find_root_name,
     find_statement,
     list_statements,
@@ -87,7 +87,7 @@ class JaxOrigin:
         self.args = args
         self.call_site = call_site
         self.owner = getattr(function, "__self__", None)
-        self.definition = find_definition(self.function)
+        self.definition = find_def_statement(self.function)
 
     # -- the function ------------------------------------------------------------------------------
 
@@ -128,7 +128,7 @@ class JaxOrigin:
         """Return the names of the function in the program: its own name, and the expression passed to ``record``."""
         names = {getattr(self.function, "__name__", "<lambda>")}
         for call in find_statement(self.call_site).calls:
-            if find_last_name_of_path(call.func) == "record" and call.args:
+            if find_last_name_of_dotted_path(call.func) == "record" and call.args:
                 names.add(unparse(call.args[0]))
         return names
 
@@ -139,10 +139,10 @@ class JaxOrigin:
         files = (self.call_site[0], self.function_definition_or_call_site[0])
         for statement in (candidate for file in files for candidate in list_statements(file)):
             for call in statement.calls:
-                if find_last_name_of_path(call.func) not in GRADIENT_TRANSFORMS or not call.args:
+                if find_last_name_of_dotted_path(call.func) not in GRADIENT_TRANSFORMS or not call.args:
                     continue
                 differentiated = call.args[0]
-                if names & {unparse(differentiated), find_last_name_of_path(differentiated)}:
+                if names & {unparse(differentiated), find_last_name_of_dotted_path(differentiated)}:
                     return statement.file, call.lineno
         return self.call_site
 
@@ -166,7 +166,7 @@ class JaxOrigin:
                 own_names = (
                     {node.name}
                     if isinstance(node, FUNCTION_NODES)
-                    else collect_names_and_attributes_of_nodes(ast.walk(node))
+                    else collect_own_names_and_attributes_of_nodes(ast.walk(node))
                 )
                 names = {name for name in own_names if to_scoped_name(name, statement)[0] in scopes}
                 if names & self._names_of_function_in_program and "static_arg" not in unparse(node):
@@ -189,7 +189,7 @@ class JaxOrigin:
         names = (ast.Name(name) for name, value in namespace.items() if statements and value is argument)
         expressions = [*self.list_argument_expressions(leaf), *((name, statements[-1]) for name in names)]
         return next(
-            filter(None, starmap(self._find_expression_creation_site, expressions)),
+            filter(None, starmap(self._find_creation_site_of_named_value, expressions)),
             self.call_site,
         )
 
@@ -199,7 +199,9 @@ class JaxOrigin:
         Only calls with the same number of arguments are considered. Each expression is paired with its statement.
         """
         statement = find_statement(self.call_site)
-        calls = [(call.args[find_last_name_of_path(call.func) == "record" :], statement) for call in statement.calls]
+        calls = [
+            (call.args[find_last_name_of_dotted_path(call.func) == "record" :], statement) for call in statement.calls
+        ]
         return [(args[leaf.argument_index], statement) for args, statement in calls if len(args) == len(self.args)]
 
     def list_statements_updating_argument(self, leaf: JaxLeaf) -> list[Statement]:
@@ -215,7 +217,7 @@ class JaxOrigin:
             if names & {*statement.bound_names} & statement.read_names
         ]
 
-    def _find_expression_creation_site(self, node: OptionalExpression, statement: Statement) -> Site | None:
+    def _find_creation_site_of_named_value(self, node: OptionalExpression, statement: Statement) -> Site | None:
         """Return the line that created the value of a name, or None if no earlier statement binds the value."""
         if not isinstance(node, ast.Name):
             return None
@@ -227,8 +229,8 @@ class JaxOrigin:
         if not creations:
             return None
         parts = pair_targets_with_values(creations[-1])
-        value = next((part for target, part in parts if find_last_name_of_path(target) == node.id), None)
-        return self._find_expression_creation_site(value, creations[-1]) or creations[-1].site
+        value = next((part for target, part in parts if find_last_name_of_dotted_path(target) == node.id), None)
+        return self._find_creation_site_of_named_value(value, creations[-1]) or creations[-1].site
 
     # -- outside reads -----------------------------------------------------------------------------
 
@@ -242,7 +244,7 @@ class JaxOrigin:
             is_wanted: Receives an expression and its value, and returns whether the value is wanted.
         """
         for function in iter_function_and_callees(self.function):
-            definition_statement = find_definition(function)
+            definition_statement = find_def_statement(function)
             if definition_statement is None:
                 continue
             namespace = {"self": self.owner} | read_outside_values(function)
@@ -271,12 +273,14 @@ def _iter_compiling_nodes(statement: Statement) -> Iterator[ast.AST]:
     """Yield the calls and decorated functions in a statement that compile a function."""
     node = statement.node
     if any(
-        collect_names_and_attributes_of_nodes(ast.walk(decorator)) & COMPILING_TRANSFORMS
+        collect_own_names_and_attributes_of_nodes(ast.walk(decorator)) & COMPILING_TRANSFORMS
         for decorator in getattr(node, "decorator_list", [])
     ):
         yield node
     elif not isinstance(node, FUNCTION_NODES):
-        yield from (call for call in statement.calls if find_last_name_of_path(call.func) in COMPILING_TRANSFORMS)
+        yield from (
+            call for call in statement.calls if find_last_name_of_dotted_path(call.func) in COMPILING_TRANSFORMS
+        )
 
 
 def _collect_reached_names(names: NameSet, functions: Mapping[str, list[FunctionNode]]) -> NameSet:
@@ -287,7 +291,7 @@ def _collect_reached_names(names: NameSet, functions: Mapping[str, list[Function
         reached_names |= names
         definitions = [definition for callee in names for definition in functions.get(callee, [])]
         for definition in definitions:
-            names |= collect_names_and_attributes_of_nodes(ast.walk(definition))
+            names |= collect_own_names_and_attributes_of_nodes(ast.walk(definition))
     return reached_names
 
 
@@ -296,7 +300,7 @@ def _find_enclosing_function(statement: Statement) -> FunctionNode | None:
     return next(iter(statement.enclosing_functions), None)
 
 
-def find_definition(function: Any) -> Statement | None:
+def find_def_statement(function: Any) -> Statement | None:
     """Return the statement that defines a function, or None if it is a lambda or the text is not available."""
     code = getattr(function, "__code__", None)
     return None if code is None else find_function_definition_at(code.co_filename, code.co_name, code.co_firstlineno)

@@ -147,7 +147,7 @@ class JaxRecording(FrameworkRecording):
             for statement in origin.list_statements_updating_argument(leaf)
             if gradient_names.difference(statement.bound_names) & statement.read_names
         }
-        return self.map_names_to_rows(
+        return self.map_names_or_placeholders_to_rows(
             [leaf.row for leaf in self.argument_leaves if leaf.row in updated_rows.union(self.differentiated_rows)]
         )
 
@@ -163,7 +163,7 @@ class JaxRecording(FrameworkRecording):
             names &= {unparse(node) for node in list_nodes(gradient, ast.expr)}
         return names
 
-    def compare_arguments_with_previous_step(self, previous: JaxRecording) -> None:
+    def record_arguments_unchanged_or_moved_uphill(self, previous: JaxRecording) -> None:
         """Count the arguments that a step recomputed without changing them, and note in which direction others moved.
 
         Args:
@@ -217,7 +217,7 @@ class JaxRecording(FrameworkRecording):
                 new, update = results_by_id[id(leaf.value)]
                 self.updates[leaf.row] = UpdateFact(not np.array_equal(leaf.value, new), site, update)
 
-    def map_names_to_rows(self, rows: RowList) -> dict[str, RowNumber]:
+    def map_names_or_placeholders_to_rows(self, rows: RowList) -> dict[str, RowNumber]:
         """Return the rows of leaves by their names.
 
         Args:
@@ -444,7 +444,7 @@ def _trace_function_or_store_error(
 
 
 def _add_argument_leaves(
-    recording: JaxRecording, function: Any, args: tuple, argument_indices: tuple[int, ...]
+    recording: JaxRecording, function: Any, args: tuple, differentiated_indices: tuple[int, ...]
 ) -> JaxVariables:
     """Add rows for the argument leaves. A leaf that is not a number, such as a string, has no row."""
     variables = []
@@ -453,10 +453,10 @@ def _add_argument_leaves(
             if not hasattr(leaf, "dtype") and not isinstance(leaf, NUMBER_TYPES):
                 variables.append(JaxVariable(leaf))
                 continue
-            variables.append(recording.log.add_argument_leaf(leaf, name, index in argument_indices))
+            variables.append(recording.log.add_argument_leaf(leaf, name, index in differentiated_indices))
             recording.argument_leaves.append(JaxLeaf(leaf, variables[-1].required_row, index))
     recording.differentiated_rows = [
-        leaf.row for leaf in recording.argument_leaves if leaf.argument_index in argument_indices
+        leaf.row for leaf in recording.argument_leaves if leaf.argument_index in differentiated_indices
     ]
     return variables
 
@@ -484,7 +484,7 @@ def _run_forward_unless_tracer_leaks(
                 extra=JaxExtra(),
                 **read_dtype_and_shape(result.value),
             )
-        log.register_row(result.value, result.row)
+        log.register_row_if_new_array(result.value, result.row)
     recording.is_complete = True
     recording.value = tree_unflatten(tree_structure(result_shape), [result.value for result in results])
     recording.target_row = results[0].row if results else None
@@ -516,7 +516,7 @@ def _run_backward_or_store_error(
         if is_scalar and all(is_inexact(leaf.value) for leaf in sources):
             assert recording.target_row is not None
             backward_pass = JaxBackwardPass(recording.log, recording.target_row, sources)
-            gradients = backward_pass.compute_gradients(jax.numpy.ones_like(value))
+            gradients = backward_pass.compute_gradients_and_fill_sweep(jax.numpy.ones_like(value))
     except Exception as error:
         internal_error = error
     if gradients is None:

@@ -43,7 +43,7 @@ class RepeatedStatistics:
         return original(module, variables, *args, **kwargs)
 
     @contextmanager
-    def watch_step(self, function_key: Any) -> Iterator[None]:
+    def watch_step_and_keep_repeated_statistics(self, function_key: Any) -> Iterator[None]:
         """Watch one step in the block, and keep the statistics that it shares with the previous steps.
 
         Args:
@@ -54,7 +54,7 @@ class RepeatedStatistics:
         count, shared = self._steps.get(function_key, (0, self._used))
         self._steps[function_key] = count + 1, shared & self._used
 
-    def map_lines_to_step_counts(self) -> dict[Site, int]:
+    def map_lines_repeating_statistics_to_steps(self) -> dict[Site, int]:
         """Return the lines that updated the same statistics in every step, each with the number of steps."""
         steps = (step for step in self._steps.values() if step[0] >= REPORTED_COUNT)
         return {site: count for count, shared in steps for site, _ in shared}

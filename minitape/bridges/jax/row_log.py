@@ -179,17 +179,17 @@ class JaxLog:
 
     # -- which row ---------------------------------------------------------------------------------
 
-    def find_row(self, value: Any) -> OptionalNumber:
+    def find_row(self, array_or_name: Any) -> OptionalNumber:
         """Return the row of a program's array, or the last row with a given name, or None if neither exists.
 
         Args:
-            value: An array or a name.
+            array_or_name: An array or a name.
         """
-        if isinstance(value, str):
+        if isinstance(array_or_name, str):
             return next(
-                (recorded_row.index for recorded_row in reversed(self.rows) if recorded_row.name == value), None
+                (recorded_row.index for recorded_row in reversed(self.rows) if recorded_row.name == array_or_name), None
             )
-        return self._rows_by_array.get(id(value), (None, None))[1]
+        return self._rows_by_array.get(id(array_or_name), (None, None))[1]
 
     def find_outside_read_site(self, array: Any) -> Site:
         """Return the first line that reads an array that is not an argument, or NOWHERE if no line does.
@@ -199,7 +199,7 @@ class JaxLog:
         """
         return self.outside_reads.get(id(array), (None, NOWHERE))[1]
 
-    def register_row(self, value: Any, row: int) -> None:
+    def register_row_if_new_array(self, value: Any, row: int) -> None:
         """Record that a row stands for one of the program's arrays.
 
         Numbers are not registered, because equal numbers may be the same object. Numbers are found only by name.
@@ -231,7 +231,7 @@ class JaxLog:
             extra=JaxExtra(),
             **read_dtype_and_shape(array),
         )
-        self.register_row(value, row)
+        self.register_row_if_new_array(value, row)
         return JaxVariable(array, row, has_float_source=is_inexact(array))
 
     def move_name_to_row(self, row: int, name: str, previous_row: OptionalNumber) -> None:
@@ -250,7 +250,7 @@ class JaxLog:
             if previous_row is not None and previous_row != row and self.rows[previous_row].name == name:
                 self.rows[previous_row].name = None
 
-    def find_row_or_add_constant(self, variable: JaxVariable) -> OptionalNumber:
+    def find_row_or_add_constant_unless_scalar(self, variable: JaxVariable) -> OptionalNumber:
         """Return the row of an array. If the array is not an argument, add a row for a constant.
 
         Args:
@@ -265,7 +265,9 @@ class JaxLog:
         if known_row is not None:
             return known_row
         unbroadcast_row = (
-            None if variable.before_broadcast is None else self.find_row_or_add_constant(variable.before_broadcast)
+            None
+            if variable.before_broadcast is None
+            else self.find_row_or_add_constant_unless_scalar(variable.before_broadcast)
         )
         value = self.keep_value(variable.value)
         facts = read_dtype_and_shape(variable.value) | {
@@ -280,7 +282,7 @@ class JaxLog:
         self._constant_rows[id(variable.value)] = variable.value, row
         return row
 
-    def run_and_record_operation(
+    def run_operation_and_record_if_input_has_row(
         self,
         op: str,
         compute: Callable[..., list],
@@ -320,7 +322,9 @@ class JaxLog:
             if op == "broadcast_in_dim":
                 unrecorded_results[0].before_broadcast = inputs[0]
             return unrecorded_results
-        input_rows = [row for variable in inputs if (row := self.find_row_or_add_constant(variable)) is not None]
+        input_rows = [
+            row for variable in inputs if (row := self.find_row_or_add_constant_unless_scalar(variable)) is not None
+        ]
         has_tracked_input = self.recording.is_any_tracked(input_rows)
         has_float_source = any(variable.has_float_source for variable in inputs)
         label = self._format_label_with_number_operand(label or LABELS.get(op, op), inputs)

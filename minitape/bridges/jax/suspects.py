@@ -12,7 +12,7 @@ from ...explain.reasons.suspects import (
     Suspicions,
     build_row_suspicion,
     compute_max_abs_or_zero,
-    find_row_and_ancestors_with_tiny_adjoint,
+    find_row_and_its_tiny_adjoint_ancestors,
 )
 from ...recording.recorded_rows import RecordedRow
 from ...recording.value_summary import to_float_array
@@ -53,7 +53,7 @@ def build_checked_run(recording: JaxRecording) -> CheckedRun:
         ),
         find_source_rows=recording.list_rows,
         find_operand_row_before_implicit_broadcast=find_operand_row_before_implicit_broadcast,
-        find_row_read_as_logits=find_row_read_as_logits,
+        find_row_read_as_logits_by_loss=find_row_read_as_logits_by_loss,
     )
 
 
@@ -64,7 +64,7 @@ def find_operand_row_before_implicit_broadcast(run: CheckedRun, row: RecordedRow
     return operand
 
 
-def find_row_read_as_logits(run: CheckedRun, row: RecordedRow) -> int | None:
+def find_row_read_as_logits_by_loss(run: CheckedRun, row: RecordedRow) -> int | None:
     """Return the row of the logits that a jax.nn function receives, or None if the row is not its first operation."""
     input_row = row.inputs[0]
     name = LOGIT_FUNCTIONS[row.op]
@@ -133,7 +133,7 @@ def check_shares_that_cancel_to_rounding_error(run: CheckedRun) -> Suspicions:
         largest = max((compute_max_abs_or_zero(to_float_array(product)) for _, product in products), default=0.0)
         if products[1:] and 0 < residual <= EQUALITY_TOLERANCE / 10 * largest < inf:
             last_sender = run.rows[max(call for call, _ in products)]
-            only_rows = find_row_and_ancestors_with_tiny_adjoint(run, row.index, largest)
+            only_rows = find_row_and_its_tiny_adjoint_ancestors(run, row.index, largest)
             fields = {
                 "what": run.find_activation_or_operation_name(last_sender),
                 "from_": largest,

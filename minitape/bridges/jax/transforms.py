@@ -11,13 +11,13 @@ from .recording import jax
 from .row_log import is_inexact
 
 
-def concatenate_tree_elements(results: Any) -> Any:
+def flatten_tree_into_vector(results: Any) -> Any:
     """Concatenate all elements of a tree of arrays into one vector.
 
     Args:
         results: The tree.
 
-    >>> concatenate_tree_elements({"a": jax.numpy.ones(2), "b": 3.0}).shape
+    >>> flatten_tree_into_vector({"a": jax.numpy.ones(2), "b": 3.0}).shape
     (3,)
     """
     return jax.numpy.concatenate([jax.numpy.ravel(leaf) for leaf in tree_leaves(results)])

@@ -42,17 +42,17 @@ HALF_DTYPES = ("float16", "bfloat16")
 
 
 def find_run_findings(
-    run: RunAccounts, locate_finding: Callable[[RunFinding], RunFinding] = lambda finding: finding
+    run: RunAccounts, move_finding_to_line_to_blame: Callable[[RunFinding], RunFinding] = lambda finding: finding
 ) -> list[RunFinding]:
     """Return all findings about a run. Parameters with the same cause and line share one finding.
 
     Args:
         run: The accounts of the run.
-        locate_finding: Returns a finding with a better line, if the framework knows one.
+        move_finding_to_line_to_blame: Returns a finding with a better line, if the framework knows one.
     """
     merged: dict[tuple, RunFinding] = {}
     for rule in RULES:
-        for finding in map(locate_finding, rule(run)):
+        for finding in map(move_finding_to_line_to_blame, rule(run)):
             place = finding.cause, finding.variant, finding.site
             first = merged.setdefault(place, finding)
             merged[place] = first._replace(keys={*first.keys, *finding.keys})
@@ -144,7 +144,7 @@ def _has_almost_only_empty_steps(optimizer: OptimizerAccount) -> bool:
     return optimizer.followed_steps > 1 and optimizer.empty_steps >= optimizer.followed_steps - 1
 
 
-def find_steps_reusing_gradients(run: RunAccounts) -> RunFindings:
+def find_steps_accumulating_old_gradients(run: RunAccounts) -> RunFindings:
     """Find steps that reused gradients from earlier steps of the same optimizer.
 
     Args:
@@ -253,7 +253,7 @@ def _check_unoptimized_parameter(run: RunAccounts, account: Account, lines_of_us
         yield RunFinding("not_optimized", variant, site, fields, [account.key])
 
 
-def find_optimizers_without_effect(run: RunAccounts) -> RunFindings:
+def find_optimizers_that_change_nothing(run: RunAccounts) -> RunFindings:
     """Find optimizers that never step, whose steps change nothing, or that are recreated for each step.
 
     Args:
@@ -325,7 +325,7 @@ def _find_rounded_or_undone_updates(run: RunAccounts, optimizer: OptimizerAccoun
             yield RunFinding("not_applied", "rounded", optimizer.site, fields, keys)
 
 
-def find_exploded_gradients_or_rates(run: RunAccounts) -> RunFindings:
+def find_optimizer_causes_of_divergence(run: RunAccounts) -> RunFindings:
     """Find optimizers whose gradients or learning rate had grown, or that divided by 0, before the training diverged.
 
     Args:
@@ -408,12 +408,12 @@ RULES: tuple[Rule, ...] = (
     find_idle_or_bypassed_scalers,
     find_passes_adding_to_leftovers_of_other_loss,
     find_gradients_cleared_before_use,
-    find_steps_reusing_gradients,
+    find_steps_accumulating_old_gradients,
     find_clipping_of_nothing_or_scaled_gradients,
     find_unoptimized_parameters,
     find_misused_schedules,
-    find_optimizers_without_effect,
-    find_exploded_gradients_or_rates,
+    find_optimizers_that_change_nothing,
+    find_optimizer_causes_of_divergence,
     find_optimizers_with_only_last_layer_alive,
     find_optimizers_remade_each_step,
     find_layers_in_wrong_mode,

@@ -104,7 +104,7 @@ def list_problem_groups(page: ModelPage) -> list[ProblemGroup]:
     ]
 
 
-def list_sentences_about_untrained_parameters(page: ModelPage) -> TextList:
+def list_sentences_about_frozen_parameters(page: ModelPage) -> TextList:
     """Return a sentence for each group of parameters that the program deliberately does not train.
 
     Args:

@@ -36,14 +36,14 @@ class SideEffects:
         if not _installed:
             _installed.append(True)
             sys.addaudithook(_pass_side_effects_to_listeners)
-        _listeners.append(self.report_effect)
+        _listeners.append(self.report_effect_and_remember_first)
 
     def stop_noticing(self) -> None:
         """Stop noticing side effects."""
-        if self.report_effect in _listeners:
-            _listeners.remove(self.report_effect)
+        if self.report_effect_and_remember_first in _listeners:
+            _listeners.remove(self.report_effect_and_remember_first)
 
-    def report_effect(self, effect: str) -> None:
+    def report_effect_and_remember_first(self, effect: str) -> None:
         """Remember the first side effect, and report each one.
 
         Args:

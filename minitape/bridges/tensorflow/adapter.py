@@ -15,7 +15,7 @@ from ...explain.fixes.dialects import TENSORFLOW
 from ...explain.layer_lookup import iter_living_instances
 from ...explain.operation_families import CLASS_LOSS_OPS, NORMALIZATION_LAYERS, ZERO_OPS_BY_CAUSE
 from ...explain.reasons import checks
-from ...explain.reasons.program_text import Statement, find_last_name_of_path
+from ...explain.reasons.program_text import Statement, find_last_name_of_dotted_path
 from ...explain.reasons.question import Creation, Question
 from ...recording.recorded_rows import InputEdge, OptionalArray, RecordedRow, TapeStateChange
 from ...recording.sites import NOWHERE, CallStack, Site
@@ -55,7 +55,7 @@ def build_question(recording: TensorFlowRecording, target: Any, source: Any) -> 
     target_row = recording.find_row(target)
     adapter = TensorFlowAdapter(recording, target_row, source)
     source_rows = log.tensor_rows.list_rows_of_tensor_or_variable(source)
-    rows = [_copy_row_with_tape_state(adapter, row) for row in recording.rows]
+    rows = [_copy_row_with_tape_state_as_cause(adapter, row) for row in recording.rows]
     for handle, stored_row, site, first_row in log.assignments:
         if stored_row is None:
             continue
@@ -77,7 +77,7 @@ def build_question(recording: TensorFlowRecording, target: Any, source: Any) -> 
     )
 
 
-def _copy_row_with_tape_state(adapter: TensorFlowAdapter, row: RecordedRow) -> RecordedRow:
+def _copy_row_with_tape_state_as_cause(adapter: TensorFlowAdapter, row: RecordedRow) -> RecordedRow:
     """Copy a row. If the state of the tape blocks the gradient, this state becomes the cause on the row's edges."""
     extra: TensorFlowExtra = row.extra
     state, _ = adapter.find_tape_state_at_row(row.index)
@@ -215,11 +215,11 @@ class TensorFlowAdapter(FrameworkAdapter):
         """Return the custom gradient function of a call, or None if the call has no such function."""
         return self.log.custom_rules.get(row.extra.op)
 
-    def is_watched(self, row: RecordedRow) -> bool:
+    def was_watched_by_program(self, row: RecordedRow) -> bool:
         """Return whether the program called ``tape.watch`` for a row."""
-        return bool(self.list_tapes_asked_to_watch(row.find_object()))
+        return bool(self.list_tapes_explicitly_watching(row.find_object()))
 
-    def list_tapes_asked_to_watch(self, source: Any) -> list[TapeReference]:
+    def list_tapes_explicitly_watching(self, source: Any) -> list[TapeReference]:
         """Return the tapes whose ``watch`` method the program called with the source."""
         return [
             tape
@@ -234,24 +234,26 @@ class TensorFlowAdapter(FrameworkAdapter):
                 return list(span.call_stack)
         return [NOWHERE]
 
-    def was_source_created_again_by(self, question: Question, row: RecordedRow, statement: Statement, *_: int) -> bool:
+    def was_source_replaced_when_statement_reran(
+        self, question: Question, row: RecordedRow, statement: Statement, *_: int
+    ) -> bool:
         """Return whether a row's object was created as a replacement for the source.
 
         This requires that the creating statement calls a class, that no name refers to the row's object, and that no
         existing layer contains the source.
         """
-        creates_object = any(find_last_name_of_path(call.func)[:1].isupper() for call in statement.calls)
+        creates_object = any(find_last_name_of_dotted_path(call.func)[:1].isupper() for call in statement.calls)
         return (
             creates_object
-            and not self.is_named_in_program(row.find_object())
+            and not self.is_named_or_in_named_container(row.find_object())
             and not self.is_in_living_layer(to_handle_or_value(question.source))
         )
 
-    def is_named_in_program(self, obj: Any) -> bool:
+    def is_named_or_in_named_container(self, obj: Any) -> bool:
         """Return whether any name in the program refers to a variable or to a container that holds it."""
         return any(
             self.to_handle_for_comparison(part) is obj
-            for _, value in self.list_program_names_and_values()
+            for _, value in self.list_program_variable_names_and_values()
             if isinstance(value, (tf.Variable, list, tuple, dict))
             for part in tf.nest.flatten(value)
         )
@@ -265,7 +267,7 @@ class TensorFlowAdapter(FrameworkAdapter):
 
     def is_named_or_in_layer(self, obj: Any) -> bool:
         """Return whether one of the program's names or an existing layer refers to a variable."""
-        return self.is_named_in_program(obj) or self.is_in_living_layer(obj)
+        return self.is_named_or_in_named_container(obj) or self.is_in_living_layer(obj)
 
 
 class TensorFlowQuestion(Question):

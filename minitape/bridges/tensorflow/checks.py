@@ -11,7 +11,7 @@ from ...explain.causes import CAUSES
 from ...explain.explanation import Explanation
 from ...explain.layer_lookup import iter_living_instances
 from ...explain.operation_families import ZERO_OPS_BY_CAUSE
-from ...explain.reasons.check_order import FrameworkChecks, combine_checks, run_checks
+from ...explain.reasons.check_order import FrameworkChecks, combine_checks, run_checks_until_first_finding
 from ...explain.reasons.checks import (
     does_escape_reach_target,
     find_divergence_site_or_deeper_storing_site,
@@ -28,7 +28,7 @@ from ...explain.reasons.program_text import (
     collect_statements_using_value,
     find_attribute_assignment_site,
     find_binding_statements,
-    find_last_name_of_path,
+    find_last_name_of_dotted_path,
     find_statement,
     list_statements,
     read_program,
@@ -38,7 +38,7 @@ from ...explain.reasons.question import Finding, OptionalFinding
 from ...explain.reasons.zero_nan import (
     build_row_finding,
     find_blamed_return_site_of_rule,
-    find_row_that_stopped_adjoint,
+    find_row_that_passed_on_no_adjoint,
 )
 from ...explain.translated_sentences import UNNAMED_TENSOR, fill
 from ...recording.recorded_rows import Escape, RecordedRow
@@ -47,7 +47,7 @@ from .adapter import CAUSE_BY_STATE, TensorFlowQuestion, build_question
 from .function_calls import filter_sweeps_by_source, replay_call_of_row, replay_one_call_per_compiled_step
 from .function_graphs import has_gradient_tape
 from .kept_tensors import ReturnedGradient, TapeReference
-from .numpy_calls import find_numpy_use_of_result, map_losses_to_prediction_names
+from .numpy_calls import find_numpy_use_of_result, map_keras_losses_to_prediction_parameters
 from .operation_log import (
     find_given_variable_name,
     find_missing_gradient_cause,
@@ -114,11 +114,11 @@ def find_source_left_out_by_keras_or_not_float(question: TensorFlowQuestion) -> 
         return call is not None and not names.isdisjoint(statement.bound_names)
 
     created_at = find_creating_or_first_line_that_fits(question, is_source_creation)
-    finding.site = created_at or find_first_use_site_preferring_recorded(question)
+    finding.site = created_at or find_first_use_site_preferring_use_on_tape(question)
     return finding
 
 
-def find_first_use_site_preferring_recorded(question: TensorFlowQuestion) -> Site:
+def find_first_use_site_preferring_use_on_tape(question: TensorFlowQuestion) -> Site:
     """Return the first line on the path to the target that used the source while the tape was recording.
 
     If no use was recorded, return the line of the first use, or NOWHERE if none exists.
@@ -126,11 +126,11 @@ def find_first_use_site_preferring_recorded(question: TensorFlowQuestion) -> Sit
     Args:
         question: The question about the source.
     """
-    first_use = find_first_use_row_preferring_recorded(question)
+    first_use = find_first_use_row_preferring_use_on_tape(question)
     return NOWHERE if first_use is None else first_use.site
 
 
-def find_first_use_row_preferring_recorded(question: TensorFlowQuestion) -> RecordedRow | None:
+def find_first_use_row_preferring_use_on_tape(question: TensorFlowQuestion) -> RecordedRow | None:
     """Return the first row that read the source while the tape was recording, or else the first row that read it."""
     uses = question.list_target_ancestors_reading_source()
     recorded_uses = (use for use in uses if question.adapter.find_tape_state_at_row(use.index)[0] == "records")
@@ -158,7 +158,7 @@ def find_creating_or_first_line_that_fits(
             return statement.site
     matching_statements = [
         statement
-        for statement in list_statements(find_first_use_site_preferring_recorded(question)[0])
+        for statement in list_statements(find_first_use_site_preferring_use_on_tape(question)[0])
         if fits(statement)
     ]
     if not matching_statements or (not creating_statements and len(matching_statements) > 1):
@@ -173,11 +173,11 @@ def find_freezing_or_use_site(question: TensorFlowQuestion) -> Site:
         question: The question about the source.
     """
     return find_creating_or_first_line_that_fits(
-        question, _changes_trainable
-    ) or find_first_use_site_preferring_recorded(question)
+        question, _does_set_trainable_by_keyword_or_attribute
+    ) or find_first_use_site_preferring_use_on_tape(question)
 
 
-def _changes_trainable(statement: Statement) -> bool:
+def _does_set_trainable_by_keyword_or_attribute(statement: Statement) -> bool:
     """Return whether a statement passes ``trainable=`` to a call or assigns a ``trainable`` attribute.
 
     Args:
@@ -262,8 +262,8 @@ def find_source_not_watched_when_used(question: TensorFlowQuestion) -> OptionalF
         rows,
         next((row for row in rows if row.kind != "operation"), None),
         question.list_target_ancestors_reading_source(),
-        find_first_use_row_preferring_recorded(question),
-        question.adapter.list_tapes_asked_to_watch(question.source),
+        find_first_use_row_preferring_use_on_tape(question),
+        question.adapter.list_tapes_explicitly_watching(question.source),
     )
     late_finding = _find_late_watch(question, use)
     if late_finding is not None:
@@ -293,7 +293,9 @@ def _find_late_watch(question: TensorFlowQuestion, use: SourceUse) -> OptionalFi
     first_use = use.uses[0].index if use.uses else late_row
     if question.adapter.find_tape_state_at_row(first_use)[0] == "before":
         return _find_cause_in_tape_state(question, first_use)
-    return build_row_finding(question, "watched_late", late_row, site=find_first_use_site_preferring_recorded(question))
+    return build_row_finding(
+        question, "watched_late", late_row, site=find_first_use_site_preferring_use_on_tape(question)
+    )
 
 
 def _find_frozen_variable(question: TensorFlowQuestion, use: SourceUse) -> OptionalFinding:
@@ -343,7 +345,7 @@ def _explain_unwatched_use(question: TensorFlowQuestion, use: SourceUse) -> Find
     if not adapter.tape._watch_accessed_variables:
         return build_row_finding(question, "not_accessed_watched", leaf.index, site=adapter.find_block_site())
     return build_row_finding(
-        question, "recording_paused", leaf.index, site=find_first_use_site_preferring_recorded(question)
+        question, "recording_paused", leaf.index, site=find_first_use_site_preferring_use_on_tape(question)
     )
 
 
@@ -376,11 +378,11 @@ def _find_use_site_or_block_line_leading_to_it(
         question: The question about the source.
         first_recorded_use: The first use that the tape recorded, or None.
     """
-    first_use = find_statement(find_first_use_site_preferring_recorded(question))
+    first_use = find_statement(find_first_use_site_preferring_use_on_tape(question))
     block = find_statement(question.adapter.find_block_site())
     is_outside = first_use and block and block not in first_use.enclosing and "." not in question.name
     if not is_outside:
-        return find_first_use_site_preferring_recorded(question)
+        return find_first_use_site_preferring_use_on_tape(question)
     block_stack = question.adapter.find_block_begin_call_stack()
     call_stack = () if first_recorded_use is None else first_recorded_use.extra.call_stack
     return find_divergence_site_or_deeper_storing_site(call_stack, block_stack) if call_stack else block_stack[-1]
@@ -528,7 +530,7 @@ def find_operation_without_derivative(question: TensorFlowQuestion) -> OptionalF
         if row is None and escapes:
             return build_finding_of_first_escape(question, escapes)
     elif question.sweep.adjoints.keys().isdisjoint(question.used_source_rows):
-        row = find_row_that_stopped_adjoint(question)
+        row = find_row_that_passed_on_no_adjoint(question)
     if row is None:
         return None
     if question.adapter.recording.rows[row].watched == "explicit":
@@ -581,7 +583,7 @@ def find_cause_in_function_call(question: TensorFlowQuestion, call_row: int) -> 
     input_tensors = [rows[item].find_object() for item in recorded_row.inputs if item in dependent_rows]
     for inner_source in (variables.get(id(item), item) for item in input_tensors):
         inner_question = build_named_question(inner_recording, target, inner_source, question.name)
-        finding = run_checks(inner_question, TENSORFLOW_CHECKS)
+        finding = run_checks_until_first_finding(inner_question, TENSORFLOW_CHECKS)
         finding.detail = finding.detail or (
             "" if finding.row is None else describe_operation(inner_question, finding.row)
         )
@@ -613,16 +615,16 @@ def rank_escapes(question: TensorFlowQuestion, escapes: Sequence[Escape]) -> lis
     ]
 
 
-def is_returned_by_keras_loss(escape: Escape) -> bool:
+def does_keras_loss_return_escaped_value(escape: Escape) -> bool:
     """Return whether a Keras loss function returns a value computed from an escape.
 
     Args:
         escape: A value that was computed from the source and then left the framework.
     """
     statement = find_statement(escape.site)
-    if not statement.enclosing_functions or statement.enclosing_functions[0] not in map_losses_to_prediction_names(
-        read_program(statement.file), statement
-    ):
+    if not statement.enclosing_functions or statement.enclosing_functions[
+        0
+    ] not in map_keras_losses_to_prediction_parameters(read_program(statement.file), statement):
         return False
     return any(
         isinstance(later.node, ast.Return) and later.enclosing_functions == statement.enclosing_functions
@@ -654,7 +656,7 @@ def find_keras_function_giving_numpy(statement: Statement) -> str:
     Args:
         statement: The statement.
     """
-    names = (find_last_name_of_path(call.func) for call in statement.calls)
+    names = (find_last_name_of_dotted_path(call.func) for call in statement.calls)
     return next((name for name in names if name in VARIANT_BY_KERAS_FUNCTION), "")
 
 
@@ -824,10 +826,14 @@ def does_escape_reach_target_or_branch(question: TensorFlowQuestion, escape: Esc
         question: The question about the source.
         escape: A value that was computed from the source and left the framework.
     """
-    return escape.is_condition or does_escape_reach_target(question, escape) or is_returned_by_keras_loss(escape)
+    return (
+        escape.is_condition
+        or does_escape_reach_target(question, escape)
+        or does_keras_loss_return_escaped_value(escape)
+    )
 
 
-def build_finding_of_independent_target(question: TensorFlowQuestion) -> Finding:
+def build_finding_of_target_without_source(question: TensorFlowQuestion) -> Finding:
     """Report that the target was not computed from the source.
 
     This is intended if the program skips gradients that are None.
@@ -844,7 +850,7 @@ def build_finding_of_independent_target(question: TensorFlowQuestion) -> Finding
 
 
 TENSORFLOW_CHECKS = FrameworkChecks(
-    build_finding_of_independent_target=build_finding_of_independent_target,
+    build_finding_of_target_without_source=build_finding_of_target_without_source,
     find_undifferentiable_target=find_non_tensor_or_gradient_target,
     find_non_float_source=find_source_left_out_by_keras_or_not_float,
     find_untracked_source=combine_checks(
@@ -860,7 +866,7 @@ TENSORFLOW_CHECKS = FrameworkChecks(
     does_escape_reach_target_or_branch=does_escape_reach_target_or_branch,
     build_escape_finding=build_finding_of_first_escape,
     find_lost_gradient=find_missing_tape,
-    find_replaced_source=combine_checks(
+    find_replacement_of_unused_source=combine_checks(
         _find_variable_used_instead_of_copy,
         _find_variable_replacing_source,
         _find_source_derived_from_target_ancestor,
@@ -918,7 +924,7 @@ def explain_gradient(recording: TensorFlowRecording, target: Any, source: Any) -
         TypeError: If the source is neither a tensor nor a variable.
     """
     question = build_named_question(recording, target, source)
-    return to_explanation_with_fixes(question, run_checks(question, TENSORFLOW_CHECKS))
+    return to_explanation_with_fixes(question, run_checks_until_first_finding(question, TENSORFLOW_CHECKS))
 
 
 def explain_last_gradient_of_source(recording: TensorFlowRecording, source: Any) -> Explanation:
@@ -952,4 +958,4 @@ def explain_last_gradient_of_source(recording: TensorFlowRecording, source: Any)
     question.adapter.is_left_out_by_keras = (
         not source_sweeps and not source_steps and not getattr(source, "trainable", True)
     )
-    return to_explanation_with_fixes(question, run_checks(question, TENSORFLOW_CHECKS))
+    return to_explanation_with_fixes(question, run_checks_until_first_finding(question, TENSORFLOW_CHECKS))

@@ -116,7 +116,11 @@ def replay_call(
     watcher = TensorFlowWatcher(inner_recording, open_functions=True)
     tape = tf.GradientTape(persistent=True)
     try:
-        with recording.pause_watching(), _suppress_side_effects(), RecordingBlock(inner_recording, watcher):
+        with (
+            recording.pause_watching(),
+            _suppress_output_and_isolate_random_state(),
+            RecordingBlock(inner_recording, watcher),
+        ):
             with watcher.writer.suspend_writing():
                 for variable, row in call.variable_states:
                     value: TensorFlowValue | None = recording.rows[row].value
@@ -145,7 +149,7 @@ def replay_call(
 
 
 @contextmanager
-def _suppress_side_effects() -> Iterator[None]:
+def _suppress_output_and_isolate_random_state() -> Iterator[None]:
     """Suppress prints and summaries in the block, and use separate random generators."""
     eager_context = context.context()
     # Before the program sets a seed, TensorFlow does not have this generator.
@@ -244,7 +248,7 @@ def _select_call_with_finite_variables_or_last(
     return calls[-1]
 
 
-def find_replayed_step_recording_and_source(
+def replay_steps_and_find_last_one_for_source(
     recording: TensorFlowRecording, source: Any
 ) -> tuple[TensorFlowRecording, Any] | None:
     """Repeat the compiled steps, and find the last step that computed a gradient for a source.

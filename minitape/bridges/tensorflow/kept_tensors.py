@@ -127,7 +127,7 @@ class TapeHistory:
         self._open_tapes: list[TapeReference] = []
         self._tensors_before_block: list = []  # A tape that began before the block may have recorded these tensors.
 
-    def find_stored_or_build_reference(self, tape: Any) -> TapeReference:
+    def find_stored_or_build_unstored_reference(self, tape: Any) -> TapeReference:
         """Return the stored reference to a tape. For an unknown tape, return a new reference without storing it.
 
         Args:
@@ -147,7 +147,7 @@ class TapeHistory:
             row_count: The number of existing rows.
             call_stack: The statements that are running, outermost first.
         """
-        reference = self.find_stored_or_build_reference(tape)
+        reference = self.find_stored_or_build_unstored_reference(tape)
         if event == "begins":
             self.tapes.append(reference)
             self._open_tapes.append(reference)

@@ -13,8 +13,8 @@ from ...explain.explanation import OptionalExplanation, explain_cause
 from ...explain.layer_lookup import iter_living_instances
 from ...explain.reasons.program_text import (
     Statement,
-    collect_names_and_attributes_of_nodes,
-    find_last_name_of_path,
+    collect_own_names_and_attributes_of_nodes,
+    find_last_name_of_dotted_path,
     find_statement,
     list_binding_sites,
     list_call_sites,
@@ -96,7 +96,7 @@ def explain_wrong_loss_or_optimizer_arguments(recording: TensorFlowRecording) ->
     return None
 
 
-def explain_compiled_gradients_that_change_nothing(recording: TensorFlowRecording) -> OptionalExplanation:
+def explain_unused_gradients_of_compiled_steps(recording: TensorFlowRecording) -> OptionalExplanation:
     """Explain that the calls of a ``tf.function`` computed gradients without ever changing a variable.
 
     Args:
@@ -171,8 +171,8 @@ def explain_sums_of_gradients_without_reset(file: OptionalText) -> OptionalExpla
         sums = next(iter(call.args), None) if call else None
         if not isinstance(sums, (ast.Name, ast.Attribute)):
             continue
-        name = find_last_name_of_path(sums)
-        users = [item for item in statements if name in collect_names_and_attributes_of_nodes(item.nodes)]
+        name = find_last_name_of_dotted_path(sums)
+        users = [item for item in statements if name in collect_own_names_and_attributes_of_nodes(item.nodes)]
         creations = [item for item in users if unparse(sums) in item.bound_names and item.find_call("Variable")]
         changes = [item for item in users if item not in (step, *creations)]
         are_added = [

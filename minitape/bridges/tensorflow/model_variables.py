@@ -12,7 +12,7 @@ from ...explain.translated_sentences import UNNAMED_TENSOR, fill
 from ...recording.recorded_rows import OptionalArray, collect_rows_and_ancestors, collect_rows_and_connected_ancestors
 from ...recording.sites import NOWHERE, Site
 from ...recording.value_summary import to_float_array
-from ..framework_adapter import list_named_program_objects
+from ..framework_adapter import list_all_named_program_objects
 from ..model_page import store_under_unused_name
 from ..recording import SourcesByName
 from .function_calls import iter_targets_with_recordings, list_recording_and_reruns
@@ -25,7 +25,7 @@ MODULE_TYPES = (tf.Module, tf.keras.layers.Layer)
 DEPTH_LIMIT = 12  # Containers that are nested more deeply than this are not searched.
 
 
-def find_model_variables(recording: TensorFlowRecording, model: Any) -> SourcesByName | None:
+def find_trainable_or_requested_model_variables(recording: TensorFlowRecording, model: Any) -> SourcesByName | None:
     """Return the trainable variables of a layer, model or module, keyed by their paths in the program.
 
     Other variables are included if the program requested a gradient for them.
@@ -40,7 +40,7 @@ def find_model_variables(recording: TensorFlowRecording, model: Any) -> SourcesB
     if not isinstance(model, MODULE_TYPES):
         return None
     name = next(
-        (name for name, value in list_named_program_objects() if value is model and not name.startswith("_")),
+        (name for name, value in list_all_named_program_objects() if value is model and not name.startswith("_")),
         type(model).__name__,
     )
     requested_handle_ids = collect_requested_handle_ids(recording)
@@ -160,7 +160,7 @@ def collect_sources_meant_to_be_trained(recording: TensorFlowRecording) -> Sourc
     sources = dict[str, Any]()
     named_handle_ids = set[int]()
     # Lists and tuples come last, because positions in a list make poor names.
-    for name, value in sorted(list_named_program_objects(), key=lambda item: isinstance(item[1], (list, tuple))):
+    for name, value in sorted(list_all_named_program_objects(), key=lambda item: isinstance(item[1], (list, tuple))):
         if name.startswith("_") or isinstance(value, type):
             continue
         for path, variable in iter_variables_with_paths(value, name):
@@ -171,7 +171,7 @@ def collect_sources_meant_to_be_trained(recording: TensorFlowRecording) -> Sourc
     for key, variable in read_variables.items():
         if key not in named_handle_ids and variable.trainable:
             store_under_unused_name(sources, find_given_variable_name(variable) or "variable", variable)
-    names = {id(value): name for name, value in list_named_program_objects()}
+    names = {id(value): name for name, value in list_all_named_program_objects()}
     return sources | {
         names.get(key, fill(UNNAMED_TENSOR)): source
         for key, source in unconnected_by_id.items()

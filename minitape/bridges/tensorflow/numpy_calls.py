@@ -7,7 +7,7 @@ from ...explain.reasons.program_text import (
     ProgramText,
     Statement,
     collect_statements_using_value,
-    find_last_name_of_path,
+    find_last_name_of_dotted_path,
     find_root_name,
     find_statement,
     may_depend_on_statement,
@@ -37,7 +37,7 @@ def find_numpy_use_of_result(result_site: Site) -> Site | None:
         return None
     prediction_names = {}
     if start_statement.find_call("fit", "train_on_batch"):
-        prediction_names = map_losses_to_prediction_names(program, start_statement)
+        prediction_names = map_keras_losses_to_prediction_parameters(program, start_statement)
     loss_statements = [
         candidate
         for candidate in program.statements
@@ -46,7 +46,7 @@ def find_numpy_use_of_result(result_site: Site) -> Site | None:
     for statement in [*loss_statements, *collect_statements_using_value(start_statement, [])]:
         for call in statement.calls:
             is_numpy_function = (
-                find_root_name(call.func) in modules or find_last_name_of_path(call.func) == "img_to_array"
+                find_root_name(call.func) in modules or find_last_name_of_dotted_path(call.func) == "img_to_array"
             )
             arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
             name = prediction_names.get(next(iter(statement.enclosing_functions), None))
@@ -58,7 +58,9 @@ def find_numpy_use_of_result(result_site: Site) -> Site | None:
     return None
 
 
-def map_losses_to_prediction_names(program: ProgramText, near_statement: Statement) -> dict[FunctionNode | None, str]:
+def map_keras_losses_to_prediction_parameters(
+    program: ProgramText, near_statement: Statement
+) -> dict[FunctionNode | None, str]:
     """Return the loss functions that the program passes to Keras, each with its prediction parameter.
 
     The prediction parameter is the last parameter without a default. Losses in ``compile`` calls in the same function
@@ -79,7 +81,7 @@ def map_losses_to_prediction_names(program: ProgramText, near_statement: Stateme
         for call in nearby_calls
         for expression in (*call.args[1:2], *(keyword.value for keyword in call.keywords if keyword.arg == "loss"))
     ]
-    names = {find_last_name_of_path(getattr(expression, "func", expression)) for expression in loss_expressions}
+    names = {find_last_name_of_dotted_path(getattr(expression, "func", expression)) for expression in loss_expressions}
     loss_functions = [
         statement.node
         for statement in program.statements

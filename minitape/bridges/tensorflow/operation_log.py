@@ -172,11 +172,11 @@ def is_custom_gradient_op(op: str) -> bool:
     return ":" in op
 
 
-def to_display_name(op: str) -> str:
+def to_operation_or_function_name(op: str) -> str:
     """Return the displayed name of an operation. For a ``tf.function`` call, this is the name of the function.
 
-    >>> to_display_name("MatMul"), to_display_name("__inference_step_12"), to_display_name("__forward_step_12")
-    ('MatMul', 'step', 'step')
+    >>> to_operation_or_function_name("MatMul"), to_operation_or_function_name("__inference_step_12")
+    ('MatMul', 'step')
     """
     if not op.startswith("__"):
         return op.partition(":")[0]

@@ -79,9 +79,9 @@ class TensorFlowRecording(FrameworkRecording):
 
     def find_model_sources(self, model: Any) -> SourcesByName | None:
         """Return the trainable variables of a layer, model or module, keyed by path, or None for any other object."""
-        from .model_variables import find_model_variables
+        from .model_variables import find_trainable_or_requested_model_variables
 
-        return find_model_variables(self, model)
+        return find_trainable_or_requested_model_variables(self, model)
 
     def build_checked_run(self) -> CheckedRun:
         """Return the facts that the checks for wrong gradients read."""
@@ -95,9 +95,9 @@ class TensorFlowRecording(FrameworkRecording):
         The step is repeated to record it. Returns a (recording, source) pair, or None if no step computed the
         gradient.
         """
-        from .function_calls import find_replayed_step_recording_and_source
+        from .function_calls import replay_steps_and_find_last_one_for_source
 
-        return find_replayed_step_recording_and_source(self, source)
+        return replay_steps_and_find_last_one_for_source(self, source)
 
     def list_rows(self, source: Any) -> RowList:
         """Return all rows that stood for a tensor or a variable, in order."""
@@ -109,7 +109,9 @@ class TensorFlowRecording(FrameworkRecording):
 
         return read_weights_around_last_step(self, source)
 
-    def explain_failed_gradient_call(self, call_args: tuple, call_kwargs: Attributes) -> OptionalExplanation:
+    def explain_failed_gradient_or_compiled_step(
+        self, call_args: tuple, call_kwargs: Attributes
+    ) -> OptionalExplanation:
         """Explain why ``tape.gradient`` or a compiled step raised an error.
 
         Args:
@@ -141,13 +143,13 @@ class TensorFlowRecording(FrameworkRecording):
     def iter_run_problems(self) -> Iterator[OptionalExplanation]:
         """Yield the explanation of each problem that no single gradient shows, and None for each absent problem."""
         from .loss_checks import (
-            explain_compiled_gradients_that_change_nothing,
             explain_early_decay_of_each_schedule,
             explain_layer_losses_missing_from_target,
             explain_lr_attribute_without_effect,
             explain_optimizer_remade_each_step,
             explain_sums_of_gradients_without_reset,
             explain_unread_clipping_result,
+            explain_unused_gradients_of_compiled_steps,
             explain_use_of_initial_batchnorm_statistics,
             explain_wrong_loss_or_optimizer_arguments,
         )
@@ -155,7 +157,7 @@ class TensorFlowRecording(FrameworkRecording):
         nonfinite = (explain_nonfinite_target(self, row) for sweep in self.sweeps for row in sweep.target)
         yield next(filter(None, nonfinite), None)
         yield explain_wrong_loss_or_optimizer_arguments(self)
-        yield explain_compiled_gradients_that_change_nothing(self)
+        yield explain_unused_gradients_of_compiled_steps(self)
         yield explain_use_of_initial_batchnorm_statistics(self)
         yield explain_layer_losses_missing_from_target(self)
         yield explain_optimizer_remade_each_step(self)
@@ -201,7 +203,7 @@ STEP_ENDS = [(tensorflow.GradientTape, name) for name in ("gradient", "jacobian"
 STEP_ENDS.append((Function, "__call__"))
 
 
-def _read_loss_or_nan_if_nonfinite(recording: Any, args: tuple, results: Any) -> float | None:
+def _read_loss_or_nan_if_results_nonfinite(recording: Any, args: tuple, results: Any) -> float | None:
     """Return the loss of an unrecorded step: NaN if its results are not finite, or None if the loss is unknown.
 
     Args:
@@ -270,7 +272,7 @@ def record(
             STEP_ENDS,
             TFE_Py_TapeSetIsEmpty,
             is_tape_or_function_with_tape,
-            _read_loss_or_nan_if_nonfinite,
+            _read_loss_or_nan_if_results_nonfinite,
         )
     recording = TensorFlowRecording()
     return RecordingBlock(recording, TensorFlowWatcher(recording, open_functions))

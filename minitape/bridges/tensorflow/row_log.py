@@ -43,8 +43,8 @@ from .operation_log import (
     find_handle_id,
     is_dataset_op,
     is_watched_by_open_tape,
-    to_display_name,
     to_handle_or_value,
+    to_operation_or_function_name,
     unwrap_keras_variable,
 )
 from .tensor_rows import TensorRows
@@ -132,7 +132,7 @@ class TensorFlowLog:
         """
         self.tape_history.record_tape_event(event, tape, len(self.rows), self.running_line.find_call_stack())
 
-    def record_returned_gradients(self, gradients: Sequence, sources: Sequence) -> None:
+    def remember_gradients_returned_by_last_sweep(self, gradients: Sequence, sources: Sequence) -> None:
         """Remember the gradients that the last sweep returned, with their targets.
 
         Args:
@@ -164,7 +164,9 @@ class TensorFlowLog:
         if op == "VarHandleOp":
             self.creations[outputs[0]] = Creation(len(self.creations), self.running_line.find_call_stack())
         if op == "ReadVariableOp":
-            self.tensor_rows.register_row(outputs[0], self.tensor_rows.find_or_add_state_row(inputs[0], outputs[0]))
+            self.tensor_rows.append_row_of_tensor(
+                outputs[0], self.tensor_rows.find_or_add_state_row(inputs[0], outputs[0])
+            )
             return
         if changes_variable(op):
             self.record_assignment_event(inputs)
@@ -196,7 +198,7 @@ class TensorFlowLog:
         site = self.running_line.find_site()
         scope = [*self.running_line.list_open_scopes()]
         call_id: OptionalNumber = None
-        name = label = to_display_name(op)
+        name = label = to_operation_or_function_name(op)
         if function_call is not None:
             name = "function"  # Pictures can open rows with this name.
         # Drop a scope that contains only this operation, as in the case of strided_slice.
@@ -205,7 +207,7 @@ class TensorFlowLog:
         for output, tensor in enumerate(outputs):
             is_watched = is_watched_by_open_tape(tensor)
             cause = find_break_cause(op, tensor) or ("not_recorded" if has_tracked_input and not is_watched else "")
-            value = self.tensor_rows.keep_value_for_tapes(tensor)
+            value = self.tensor_rows.keep_value_and_keep_tensor_for_open_tapes(tensor)
             extra = TensorFlowExtra(value, op)
             extra.function_call = function_call
             extra.call_stack = () if is_watched else self.running_line.find_call_stack()
@@ -225,7 +227,7 @@ class TensorFlowLog:
             )
             if cause == "not_recorded" or self.tensor_rows.is_recorded_later:
                 self.tensor_rows.unsettled_rows.append(row)
-            self.tensor_rows.register_row(tensor, row)
+            self.tensor_rows.append_row_of_tensor(tensor, row)
             call_id = row if call_id is None else call_id
 
     def record_jacobian(self, name: str, target: Any, sources: Sequence, results: Sequence) -> None:
@@ -345,7 +347,7 @@ class TensorFlowLog:
         elif is_prediction and np.any((values < -TOLERANCE) | (values > 1 + TOLERANCE)):
             self.misused_call = self.running_line.find_site(), "loss_input", ""
 
-    def record_optimizer_step(self, gradients_with_variables: Sequence[tuple], optimizer: Any) -> None:
+    def record_coming_optimizer_step(self, gradients_with_variables: Sequence[tuple], optimizer: Any) -> None:
         """Record an optimizer step that is about to change variables.
 
         Args:
@@ -437,7 +439,7 @@ class TensorFlowLog:
         """
         return self.creations.get(handle, Creation(-1))
 
-    def mark_watched_sources(self, value: Any, tape: Any) -> None:
+    def mark_rows_of_watched_value_as_sources(self, value: Any, tape: Any) -> None:
         """Mark as sources the rows of a value passed to ``tape.watch``.
 
         Args:
@@ -463,5 +465,5 @@ class TensorFlowLog:
         if not self.tensor_rows.list_rows_of_tensor_or_variable(value):
             self.tensor_rows.find_or_add_row(value)
         self.tape_history.explicit_watches.append(
-            (weakref.ref(value), self.tape_history.find_stored_or_build_reference(tape))
+            (weakref.ref(value), self.tape_history.find_stored_or_build_unstored_reference(tape))
         )

@@ -51,7 +51,7 @@ def build_checked_run(recording: TensorFlowRecording) -> CheckedRun:
         checks=(
             check_gradients_that_change_no_parameter,
             check_unoptimized_sources,
-            check_variables_untracked_by_layer,
+            check_trainable_variables_left_untrained,
         ),
         find_source_key=find_handle_id,
         find_source_rows=recording.list_rows,
@@ -93,7 +93,7 @@ def check_gradients_that_change_no_parameter(run: CheckedRun) -> Suspicions:
         yield Suspicion("not_applied", steps[-1].site, {"n": len(steps)}, source_keys=unchanged_keys, variant="rate")
     if n > 1 and not recording.is_rerun:
         unchanged_keys = _collect_unchanged_handle_ids_with_gradient(run)
-        lost_steps = _map_handle_ids_to_unread_new_values(run)
+        lost_steps = _map_handle_ids_to_unapplied_update_rows(run)
         for key in unchanged_keys & lost_steps.keys():
             yield Suspicion("not_applied", lost_steps[key].site, {"n": n}, lost_steps[key].index, {key}, variant="lost")
         unchanged_keys -= lost_steps.keys()
@@ -112,7 +112,7 @@ def collect_rows_computed_from_gradients(run: CheckedRun) -> set[int]:
     return gradient_rows
 
 
-def _map_handle_ids_to_unread_new_values(run: CheckedRun) -> dict[int, RecordedRow]:
+def _map_handle_ids_to_unapplied_update_rows(run: CheckedRun) -> dict[int, RecordedRow]:
     """Return lost steps, keyed by the identity of the variable's handle.
 
     A lost step is a row computed from the variable and its gradient, and bound to a name that nothing reads.
@@ -169,11 +169,12 @@ def check_unoptimized_sources(run: CheckedRun) -> Suspicions:
         yield Suspicion("not_optimized", steps[-1].site, sentence_fields, source_keys=missing_handle_ids)
 
 
-def check_variables_untracked_by_layer(run: CheckedRun) -> Suspicions:
-    """Find variables that a Keras layer holds but does not track, so that nothing trains them.
+def check_trainable_variables_left_untrained(run: CheckedRun) -> Suspicions:
+    """Find trainable variables for which the program never requested a gradient.
 
-    A variable to which the program itself assigns values, such as a weight that grows from epoch to epoch, is not
-    supposed to be trained.
+    They are the variables that a target depends on, those that are created again for each target, and those that a
+    Keras layer holds but does not track. A variable to which the program itself assigns values, such as a weight that
+    grows from epoch to epoch, is not supposed to be trained.
     """
     recording: TensorFlowRecording = run.recording
     candidates = {
@@ -215,7 +216,7 @@ def _check_untrained_variables_of_target(run: CheckedRun, candidates: list[tuple
     for key, variable in candidates:
         name = find_name_in_program(variable)
         if name and find_first_use_site_on_target_path(recording, variable) != NOWHERE:
-            site = _find_trainable_creation_unless_assigned(statements, name)
+            site = _find_trainable_true_site_unless_assigned(statements, name)
             if site != NOWHERE:
                 yield Suspicion("not_optimized", site, {"what": name}, source_keys={key}, variant="loss")
 
@@ -244,7 +245,7 @@ def _check_variables_remade_for_each_target(run: CheckedRun, candidates: list[tu
             yield Suspicion("not_optimized", site, {"n": len(groups)}, source_keys=groups[-1], variant="remade")
 
 
-def _find_trainable_creation_unless_assigned(statements: list[Statement], name: str) -> Site:
+def _find_trainable_true_site_unless_assigned(statements: list[Statement], name: str) -> Site:
     """Return the line that creates a variable with ``trainable=True``, or NOWHERE if the program also assigns to it."""
     if any(f"{name}.assign" in unparse(statement.node) for statement in statements):
         return NOWHERE

@@ -106,7 +106,7 @@ class SweepWatcher:
         )
         if is_unrecorded:
             self.writer.run_safely(
-                self.log.record_returned_gradients,
+                self.log.remember_gradients_returned_by_last_sweep,
                 gradients[: len(sources)],
                 sources,
             )

@@ -64,7 +64,7 @@ class TensorRows:
         """Remember one of the program's variables by the identity of its handle."""
         self.variables_by_handle.setdefault(id(variable.handle), variable)
 
-    def register_row(self, value: Any, row: int) -> None:
+    def append_row_of_tensor(self, value: Any, row: int) -> None:
         """Remember that a row stands for a tensor or a handle.
 
         Args:
@@ -118,12 +118,12 @@ class TensorRows:
         if not is_watched:  # A function may read the variable later, and then a tape watches the variable.
             self.unsettled_rows.append(row)
         self.current_rows[id(handle)] = row
-        self.register_row(handle, row)
+        self.append_row_of_tensor(handle, row)
         return row
 
     def _add_leaf_row(self, tensor: Any) -> int:
         is_watched = is_watched_by_open_tape(tensor)
-        value = self.keep_value_for_tapes(tensor)
+        value = self.keep_value_and_keep_tensor_for_open_tapes(tensor)
         extra = TensorFlowExtra(value)
         site = self.running_line.find_site()
         gradient: ReturnedGradient | None = None if is_watched else self.returned_gradients.get(tensor)
@@ -143,7 +143,7 @@ class TensorRows:
         )
         if self.is_recorded_later:
             self.unsettled_rows.append(row)
-        self.register_row(tensor, row)
+        self.append_row_of_tensor(tensor, row)
         return row
 
     def mark_rows_watched_by_now(self) -> None:
@@ -176,7 +176,7 @@ class TensorRows:
             self._memory_budget.add_value_and_enforce_limit(value, size, size * dense.dtype.size)
         return value
 
-    def keep_value_for_tapes(self, tensor: Any) -> TensorFlowValue:
+    def keep_value_and_keep_tensor_for_open_tapes(self, tensor: Any) -> TensorFlowValue:
         """Keep the value of a tensor for later display, and the tensor itself for as long as a tape may record it."""
         if not pywrap_tfe.TFE_Py_TapeSetIsEmpty():
             self.tape_history.keep_tensor_for_open_tapes(tensor)

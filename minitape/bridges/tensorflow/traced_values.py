@@ -11,7 +11,7 @@ import tensorflow as tf
 from ...explain.explanation import OptionalExplanation, explain_cause
 from ...explain.reasons.program_text import list_binding_sites, list_statements_of_code, unparse
 from ...recording.sites import NOWHERE, find_user_site
-from ..framework_adapter import list_named_program_objects
+from ..framework_adapter import list_all_named_program_objects
 from ..outside_values import (
     OutsideData,
     explain_stale_value,
@@ -55,7 +55,7 @@ class TraceState:
         self.counted_key: tuple[Any, str] | None = None
 
 
-def store_values_before_call(function: Any) -> None:
+def store_values_and_generators_before_call(function: Any) -> None:
     """Store the Python values and the states of the generators that a ``tf.function`` reads, right before a call.
 
     Args:
@@ -200,7 +200,9 @@ def find_name_in_program(wanted_object: Any) -> str:
     Args:
         wanted_object: The object.
     """
-    return next((name for name, value in list_named_program_objects() if value is wanted_object and name[0] != "_"), "")
+    return next(
+        (name for name, value in list_all_named_program_objects() if value is wanted_object and name[0] != "_"), ""
+    )
 
 
 def _is_unchanged_or_only_frozen(old_value: Any, new_value: Any) -> bool:

@@ -29,7 +29,7 @@ from .guard import SafeWriter
 from .kept_tensors import FunctionCall
 from .operation_log import changes_variable
 from .sweep_watcher import SweepWatcher, register_gradient_function_for_sweeps
-from .traced_values import compare_values_with_trace_after_call, store_values_before_call
+from .traced_values import compare_values_with_trace_after_call, store_values_and_generators_before_call
 
 if TYPE_CHECKING:
     from ...engine.types import TextPair
@@ -78,7 +78,7 @@ class TensorFlowWatcher(Watcher):
         tape_class = tf.GradientTape
         for owner, name, handler in (
             *self.sweep_watcher.list_owners_names_and_handlers(),
-            (pywrap_tfe, "TFE_Py_FastPathExecute", self._execute_with_variables_replaced_by_values),
+            (pywrap_tfe, "TFE_Py_FastPathExecute", self._read_variables_and_execute_operation),
             (resource_variable_ops, "variable_accessed", self._register_accessed_variable),
             (Function, "__call__", self._store_call_and_run_function),
             (ConcreteFunction, "_call_flat", self._run_graph_and_record_variable_states),
@@ -168,7 +168,7 @@ class TensorFlowWatcher(Watcher):
             with TemporaryAttributes(running_line, function_names=function_names):
                 return original(tf_function, *args, **kwargs)
         function_call = self.writer.run_safely(self.log.store_function_call, tf_function, (args, kwargs))
-        self.writer.run_safely(store_values_before_call, tf_function)
+        self.writer.run_safely(store_values_and_generators_before_call, tf_function)
         with TemporaryAttributes(self, _function_call=function_call):
             results = original(tf_function, *args, **kwargs)
         self.writer.run_safely(compare_values_with_trace_after_call, tf_function)
@@ -282,7 +282,7 @@ class TensorFlowWatcher(Watcher):
         gradients_with_variables = list(zip(grads, variables, strict=False))
         is_eager = tf.executing_eagerly()
         if is_eager:
-            self.writer.run_safely(self.log.record_optimizer_step, gradients_with_variables, optimizer)
+            self.writer.run_safely(self.log.record_coming_optimizer_step, gradients_with_variables, optimizer)
         self._apply_depth += is_eager
         try:
             return original(optimizer, grads, trainable_variables)
@@ -305,7 +305,7 @@ class TensorFlowWatcher(Watcher):
                     error.add_note(f"minitape: {explanation}")
                     self.log.explanation_of_failed_step = explanation  # AutoGraph raises a new error without the note.
 
-    def _execute_with_variables_replaced_by_values(
+    def _read_variables_and_execute_operation(
         self, original: Any, context: Any, op: str, name: Any, *inputs: Any
     ) -> Any:
         """Run an operation with the values of its variables, because TensorFlow would read them without a callback."""
@@ -324,7 +324,7 @@ class TensorFlowWatcher(Watcher):
         self.sweep_watcher.mark_rows_watched_by_now()
         result = original(tape, tensor)
         for value in tf.nest.flatten(tensor, expand_composites=False):
-            self.writer.run_safely(self.log.mark_watched_sources, value, tape)
+            self.writer.run_safely(self.log.mark_rows_of_watched_value_as_sources, value, tape)
         return result
 
     def _enter_tape_and_record_event(self, original: Any, tape: Any) -> Any:
@@ -371,10 +371,10 @@ class TensorFlowWatcher(Watcher):
     def _create_and_record_iterator(self, original: Any, iterator: Any, dataset: Any) -> Any:
         """Create an iterator over a dataset's elements, and record it."""
         result = original(iterator, dataset)
-        self.writer.run_safely(self._record_dataset_inputs, iterator._iterator_resource, dataset)
+        self.writer.run_safely(self._record_tensors_read_by_dataset, iterator._iterator_resource, dataset)
         return result
 
-    def _record_dataset_inputs(self, iterator: Any, dataset: Any) -> None:
+    def _record_tensors_read_by_dataset(self, iterator: Any, dataset: Any) -> None:
         """Record the tensors and variables from which a dataset and its input datasets compute their elements."""
         tensors = list[Any]()
         variables = self.log.tensor_rows.variables_by_handle

@@ -23,6 +23,6 @@ import_framework("torch", "PyTorch", (2, 4))
 
 from .recording import STEP_ENDS as STEP_ENDS  # noqa: E402 - The version check comes first.
 from .recording import TorchRecording as TorchRecording  # noqa: E402
-from .recording import keep_models_alive as keep_models_alive  # noqa: E402
+from .recording import keep_used_models_and_optimizers_alive as keep_used_models_and_optimizers_alive  # noqa: E402
 from .recording import record as record  # noqa: E402
 from .recording import why as why  # noqa: E402

@@ -9,7 +9,7 @@ from ...explain.fixes.dialects import TORCH
 from ...explain.reasons.adapter import NamesAndValues
 from ...explain.reasons.question import Creation, Question
 from ...recording.recorded_rows import RecordedRow
-from ..framework_adapter import FrameworkAdapter, list_named_program_objects
+from ..framework_adapter import FrameworkAdapter, list_all_named_program_objects
 from .operation_families import CLASS_LOSS_OPS, ZERO_MECHANISMS
 from .row_log import get_extra
 
@@ -68,12 +68,12 @@ class TorchAdapter(FrameworkAdapter):
         self.sweeps = recording.sweeps
         self.log = recording.log
 
-    def list_program_names_and_values(self) -> NamesAndValues:
+    def list_program_variable_names_and_values(self) -> NamesAndValues:
         """Return a (name, object) pair for each variable of the program that called ``explain``.
 
         Names that are not valid identifiers are omitted.
         """
-        return [named_object for named_object in list_named_program_objects() if named_object[0].isidentifier()]
+        return [named_object for named_object in list_all_named_program_objects() if named_object[0].isidentifier()]
 
     def find_creation(self, tensor: Any) -> Creation:
         """Return where a tensor was created. The time is 0, because the PyTorch bridge does not record times."""

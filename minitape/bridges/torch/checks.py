@@ -15,14 +15,14 @@ from torch.nn import Module, Parameter
 
 from ...explain.explanation import Explanation
 from ...explain.reasons import zero_nan
-from ...explain.reasons.check_order import FrameworkChecks, combine_checks, run_checks
+from ...explain.reasons.check_order import FrameworkChecks, combine_checks, run_checks_until_first_finding
 from ...explain.reasons.checks import INTEGER_DTYPES, does_escape_reach_target, find_break_before_escape
 from ...explain.reasons.finding_sentences import describe_escape_method, find_access_path, to_explanation_with_fixes
 from ...explain.reasons.program_text import (
     Statement,
     collect_statements_using_value,
     find_attribute_assignment_site,
-    find_last_name_of_path,
+    find_last_name_of_dotted_path,
     find_statement,
     list_statements,
 )
@@ -104,7 +104,7 @@ def find_non_tensor_target(question: TorchQuestion) -> OptionalFinding:
     return Finding("not_tensor", detail=type(question.target).__name__)
 
 
-def find_source_without_requires_grad(question: TorchQuestion) -> OptionalFinding:
+def find_source_without_requires_grad_when_used(question: TorchQuestion) -> OptionalFinding:
     """Find a source that does not require a gradient, or did not require one when it was used.
 
     Args:
@@ -273,14 +273,14 @@ def list_breaks_at_rebuilt_tensor(question: TorchQuestion, escape_finding: Findi
         statement = find_statement(row.site)
         call = None if statement is start else statement.find_call("tensor", "from_numpy", "FloatTensor")
         if call is not None and statement in collect_statements_using_value(start, [row.site[0]]):
-            return [Finding("copied", row.site, row.index, find_last_name_of_path(call.func))]
+            return [Finding("copied", row.site, row.index, find_last_name_of_dotted_path(call.func))]
     return []
 
 
 # -- another object --------------------------------------------------------------------------------
 
 
-def find_replaced_source(question: TorchQuestion) -> OptionalFinding:
+def find_replacement_of_unused_source(question: TorchQuestion) -> OptionalFinding:
     """Find a different parameter, or a copy, that the program used instead of the source.
 
     Args:
@@ -292,13 +292,13 @@ def find_replaced_source(question: TorchQuestion) -> OptionalFinding:
     replaced_at = log.history.find_removal_site(source)
     if replaced_at is not NOWHERE:
         return Finding("rebound", replaced_at, variant="replaced")
-    if copy_finding := find_use_of_deep_copy(question):
+    if copy_finding := find_gradient_path_through_deep_copy(question):
         return copy_finding
     uses_unseen_rows = not question.source_rows and not question.ancestors.isdisjoint(log.unrecorded_rows)
     return Finding("unknown", variant="before") if uses_unseen_rows else None
 
 
-def find_use_of_deep_copy(question: TorchQuestion) -> OptionalFinding:
+def find_gradient_path_through_deep_copy(question: TorchQuestion) -> OptionalFinding:
     """Find a use of a deep copy of the source on a path that passes gradients to the target.
 
     The program does not train a copy without such a path, such as a target network.
@@ -403,7 +403,7 @@ def find_cause_of_adjoint_missing_in_grad(question: TorchQuestion) -> OptionalFi
         return Finding("no_backward")
     row = next((row for row in question.used_source_rows if row in sweep.adjoints), None)
     if row is None:
-        last_reached = zero_nan.find_row_that_stopped_adjoint(question)
+        last_reached = zero_nan.find_row_that_passed_on_no_adjoint(question)
         if last_reached is None:
             return Finding("unused")
         return build_custom_rule_finding(question, last_reached, "no_gradient")
@@ -442,7 +442,7 @@ def find_return_site_of_only_hook(file: str | None) -> Site:
     calls = [call for statement in statements if (call := statement.find_call(*HOOK_METHODS))]
     if len(calls) != 1:
         return NOWHERE
-    hook_names = {find_last_name_of_path(argument) for argument in calls[0].args}
+    hook_names = {find_last_name_of_dotted_path(argument) for argument in calls[0].args}
     returns = [
         statement.site
         for statement in statements
@@ -493,7 +493,7 @@ def replace_finding_if_path_uses_deep_copy(question: TorchQuestion, finding: Fin
         finding: The finding of the shared checks.
         row: The row of the break.
     """
-    copy_finding = find_use_of_deep_copy(question)
+    copy_finding = find_gradient_path_through_deep_copy(question)
     if copy_finding is None:
         return finding
     # An integer, such as a sampled action, is only selected by the source, not computed from it.
@@ -502,7 +502,7 @@ def replace_finding_if_path_uses_deep_copy(question: TorchQuestion, finding: Fin
     return copy_finding if is_integer or passes_leaf else finding
 
 
-def is_target_computation_known(question: TorchQuestion) -> bool:
+def is_target_computation_recorded_or_in_text(question: TorchQuestion) -> bool:
     """Return whether the target was computed by recorded rows, or its creation is visible in the program's text.
 
     Args:
@@ -514,14 +514,16 @@ def is_target_computation_known(question: TorchQuestion) -> bool:
 TORCH_CHECKS = FrameworkChecks(
     find_refusal=find_cause_of_backward_error,
     find_undifferentiable_target=find_non_tensor_target,
-    find_untracked_source=combine_checks(find_source_without_requires_grad, find_missing_backward_if_no_target),
+    find_untracked_source=combine_checks(
+        find_source_without_requires_grad_when_used, find_missing_backward_if_no_target
+    ),
     specialize_break=specialize_break_finding,
     find_cause_behind_break=replace_finding_if_path_uses_deep_copy,
-    is_target_computation_known=is_target_computation_known,
+    is_target_computation_recorded_or_in_text=is_target_computation_recorded_or_in_text,
     does_escape_reach_target_or_branch=does_escape_reach_target_or_branch,
     build_escape_finding=build_finding_of_earlier_break_or_escapes,
     reports_every_escape=True,
-    find_replaced_source=find_replaced_source,
+    find_replacement_of_unused_source=find_replacement_of_unused_source,
     find_reason_for_no_use=find_use_in_unrecorded_transform,
     find_uncalled_layer=find_uncalled_layer_of_source,
     find_lost_gradient=find_cause_of_adjoint_missing_in_grad,
@@ -545,7 +547,7 @@ def explain_gradient(recording: TorchRecording, target: Any, source: Any) -> Exp
         raise TypeError(f"explain() takes a tensor as its source, but received {source!r}.")
     question = build_question(recording, target, source)
     question.name = find_access_path(question, source) or recording.log.history.find_tensor_name(source)
-    finding = run_checks(question, TORCH_CHECKS)
+    finding = run_checks_until_first_finding(question, TORCH_CHECKS)
     if finding.row is not None and finding.cause in LEAF_CAUSES and finding.site == question.rows[finding.row].site:
         finding.site = find_creation_site_in_recording_or_text(question, question.rows[finding.row])
     return to_explanation_with_fixes(question, finding)

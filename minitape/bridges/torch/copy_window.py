@@ -64,7 +64,7 @@ class CopyWindow:
             self._block = record()
             self._recording = self._block.__enter__()
 
-    def answer_at_end(self, error: BaseException | None) -> None:
+    def explain_answer_and_exit_at_program_end(self, error: BaseException | None) -> None:
         """Give the answer when the program ends.
 
         Args:
@@ -106,7 +106,7 @@ class CopyWindow:
                 elif self.kind == "steps":
                     problems = list_problem_groups(self._recording.explain())
                 elif self.kind == "trial":
-                    norms = self._map_names_to_gradient_norms_of_pass(self._recording)
+                    norms = self._map_names_to_norms_of_requested_pass(self._recording)
                 elif error is not None:
                     explanation = explain_raised_error(self._recording, error)
                     raised = None if explanation is None else build_problem_group(explanation, [])
@@ -121,7 +121,7 @@ class CopyWindow:
             }
         )
 
-    def _map_names_to_gradient_norms_of_pass(self, recording: TorchRecording) -> dict[str, float]:
+    def _map_names_to_norms_of_requested_pass(self, recording: TorchRecording) -> dict[str, float]:
         """Return the norms of the requested pass's gradients, keyed by the names of their parameters.
 
         Args:

@@ -16,7 +16,7 @@ UNCHECKED_NAMES = set(
 find_declaration = re.compile(r"STE(?![a-z])|(?i:straight|surrogate|revers|guided|approx|quanti|binar|spik)").search
 
 
-def should_check_derivative_of_call(function_class: Any, call_args: Sequence[Any]) -> bool:
+def is_call_repeatable_and_derivative_intended(function_class: Any, call_args: Sequence[Any]) -> bool:
     """Return whether a call can be repeated and ``backward()`` is meant to be the derivative of ``forward()``.
 
     The result is False if the name or docstring says otherwise, or if ``forward()`` has jumps or side effects.

@@ -41,7 +41,7 @@ class DeviceSummary(NamedTuple):
     cell_ratio: float
 
 
-def can_summarize_on_device(tensor: Tensor) -> bool:
+def has_summarizable_layout_and_dtype(tensor: Tensor) -> bool:
     """Return whether a tensor has elements of a type that a device can summarize."""
     is_strided = tensor.layout is torch.strided and not tensor.is_meta
     return is_strided and str(tensor.dtype).removeprefix("torch.") in SUMMARIZED_TYPES
@@ -51,7 +51,7 @@ def summarize_on_device(tensor: Tensor) -> DeviceSummary:
     """Return the summary of a tensor, without waiting for its device.
 
     Args:
-        tensor: A tensor that ``can_summarize_on_device`` accepts.
+        tensor: A tensor that ``has_summarizable_layout_and_dtype`` accepts.
     """
     row_step, column_step = compute_thumbnail_steps(tensor.shape)
     thumbnail = tensor.reshape(-1, tensor.shape[-1])[::row_step, ::column_step]

@@ -15,7 +15,12 @@ from numpy import ndarray
 from torch import Tensor
 
 from ..kept_values import SMALL_SIZE, KeptValue, MemoryBudget
-from .device_summaries import DeviceSummary, can_summarize_on_device, fetch_summaries_from_devices, summarize_on_device
+from .device_summaries import (
+    DeviceSummary,
+    fetch_summaries_from_devices,
+    has_summarizable_layout_and_dtype,
+    summarize_on_device,
+)
 from .distributed_tensors import get_local_part
 
 Tensors = list[Tensor]
@@ -79,7 +84,7 @@ class TorchValue(KeptValue):
         if self.keeps_fingerprint:
             self._fingerprint = self.find_fingerprint()
         tensor = self.get_unchanged_tensor() if self._summary is None else None
-        if tensor is None or not can_summarize_on_device(tensor):
+        if tensor is None or not has_summarizable_layout_and_dtype(tensor):
             super().reduce_to_summary()
             return
         self.device_summary = summarize_on_device(tensor)
@@ -124,11 +129,15 @@ class KeptTensors:
             for value in self._values_by_storage.pop(get_storage_id(tensor), ()):
                 value.replace_tensor_by_copy()
 
-    def summarize_and_fetch_large_tensors(self) -> None:
+    def copy_summaries_of_large_tensors_to_host(self) -> None:
         """Copy the summaries of all large tensors to the host together, at the end of a recording."""
         for value in self._large_values:
             tensor = value.get_unchanged_tensor()
-            if tensor is not None and tensor.device.type not in HOST_DEVICES and can_summarize_on_device(tensor):
+            if (
+                tensor is not None
+                and tensor.device.type not in HOST_DEVICES
+                and has_summarizable_layout_and_dtype(tensor)
+            ):
                 value.device_summary = summarize_on_device(tensor)
         fetch_summaries_from_devices(self._large_values)
 

@@ -27,7 +27,7 @@ def check_targets_outside_activation_range(run: CheckedRun) -> Suspicions:
     Args:
         run: The run to check.
     """
-    for row in run.iter_reached_operations_named(COMPARISONS):
+    for row in run.iter_reached_operations_named_last_first(COMPARISONS):
         if len(row.inputs) < 2:
             continue
         prediction, target = sorted(
@@ -51,7 +51,7 @@ def check_log_probs_indexed_with_all_labels(run: CheckedRun) -> Suspicions:
     Args:
         run: The run to check.
     """
-    for row in run.iter_reached_operations_named({"getitem"}):
+    for row in run.iter_reached_operations_named_last_first({"getitem"}):
         inputs = [run.rows[index] for index in row.inputs]
         if [len(each.shape) for each in inputs] != [2, 1] or inputs[0].op not in ("log_softmax", "softmax", "log"):
             continue
@@ -89,7 +89,7 @@ def record_last_recurrent_layer_without_gradient(run: CheckedRun, accounts: RunA
         run: The run to check.
         accounts: The accounts of the run.
     """
-    for row in run.iter_reached_operations_named(RECURRENT_OPS):
+    for row in run.iter_reached_operations_named_last_first(RECURRENT_OPS):
         keys = dict.fromkeys(id(run.rows[index].find_object()) for index in row.inputs)
         known = [accounts.accounts[key] for key in keys if key in accounts.accounts]
         zero = [account.key for account in known if account.norms and account.norms[1] == 0]
@@ -104,7 +104,7 @@ def record_dropout_that_ignores_eval(run: CheckedRun, accounts: RunAccounts) -> 
         run: The run to check.
         accounts: The accounts of the run.
     """
-    for row in run.iter_reached_operations_named({"dropout"}):
+    for row in run.iter_reached_operations_named_last_first({"dropout"}):
         statement = find_statement(row.site)
         # Outside the modules, or behind a test of ``self.training``, the dropout may be a part of the training step.
         reads_mode = any("training" in unparse(function) for function in statement.enclosing_functions)

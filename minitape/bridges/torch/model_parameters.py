@@ -16,7 +16,7 @@ from ...explain.reasons.object_names import AccessPaths, find_first_access_path,
 from ...recording.recorded_rows import OptionalArray
 from ...recording.sites import NOWHERE
 from ...recording.value_summary import to_float_array
-from ..framework_adapter import list_named_program_objects
+from ..framework_adapter import list_all_named_program_objects
 from ..model_page import store_under_unused_name
 from ..recording import SourcesByName
 from .kept_tensors import to_numpy
@@ -28,7 +28,7 @@ MAX_DEPTH = 3  # The search for parameters descends this many levels into nested
 MAX_PARTS = 2000  # A longer list may be a data set, so only this many of its items are searched.
 
 
-def collect_parameters_by_path_in_program(module: Module) -> SourcesByName:
+def collect_parameters_by_model_name_and_path(module: Module) -> SourcesByName:
     """Return the parameters of a module, keyed by path.
 
     The path begins with the program's name for the module, or with its class name.
@@ -51,7 +51,7 @@ def collect_used_unregistered_parameters(recording: TorchRecording, module: Modu
     registered_keys = {id(parameter) for parameter in module.parameters()}
     unregistered = (
         each_parameter
-        for each_parameter in iter_unregistered_parameters(module)
+        for each_parameter in iter_parameters_in_plain_attributes(module)
         if id(each_parameter.parameter) not in registered_keys
         and recording.log.list_leaf_rows(each_parameter.parameter)
     )
@@ -74,7 +74,7 @@ class UnregisteredParameter(NamedTuple):
     parameter: Tensor
 
 
-def iter_unregistered_parameters(root_module: Module) -> Iterator[UnregisteredParameter]:
+def iter_parameters_in_plain_attributes(root_module: Module) -> Iterator[UnregisteredParameter]:
     """Yield the parameters in a module's and its submodules' plain lists, dictionaries and objects.
 
     PyTorch does not look for parameters there. Parameters that are registered elsewhere are also included.
@@ -103,7 +103,7 @@ def _iter_parameters_with_paths(value: Any, path: str, depth: int = 0) -> Iterat
         yield from _iter_parameters_with_paths(part, path + part_path, depth + 1)
 
 
-def _list_parameters_else_all_tracked_leaves(recording: TorchRecording, only_parameters: bool) -> list[Any]:
+def _list_parameter_or_optimized_else_all_leaves(recording: TorchRecording, only_parameters: bool) -> list[Any]:
     """Return the leaves that are parameters or that an optimizer holds, or all leaves if there are none of these.
 
     Args:
@@ -133,9 +133,9 @@ def collect_sources_meant_to_be_trained(recording: TorchRecording) -> SourcesByN
     named_tensors = [
         named_parameter
         for root in log.history.list_called_root_modules()
-        for named_parameter in collect_parameters_by_path_in_program(root).items()
+        for named_parameter in collect_parameters_by_model_name_and_path(root).items()
     ]
-    for tensor in _list_parameters_else_all_tracked_leaves(recording, only_parameters=bool(named_tensors)):
+    for tensor in _list_parameter_or_optimized_else_all_leaves(recording, only_parameters=bool(named_tensors)):
         # Skip a tensor that was replaced in its module, because the explanation of its replacement covers the tensor.
         if tensor is not None and log.history.find_removal_site(tensor) is NOWHERE:
             named_tensors.append((find_access_path_in_program(tensor) or log.history.find_tensor_name(tensor), tensor))
@@ -153,7 +153,7 @@ def find_access_path_in_program(searched_object: Any) -> str:
     The expression is a variable name, or an attribute or element of a variable's object, such as "net.layers[0]".
     """
     all_access_paths = get_or_build_shared_result(
-        ("program", find_asking_or_innermost_user_frame()), lambda: [AccessPaths(list_named_program_objects())]
+        ("program", find_asking_or_innermost_user_frame()), lambda: [AccessPaths(list_all_named_program_objects())]
     )
     return find_first_access_path(all_access_paths, searched_object)
 

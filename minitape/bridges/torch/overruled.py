@@ -2,13 +2,16 @@
 
 from collections.abc import Collection, Mapping
 
-from ...explain.causes import find_kind_or_error_kind
+from ...explain.causes import get_kind_or_error_kind
 from ..run_watch.accounts import SKIPPED, Account, RunAccounts
 from ..run_watch.report import ProblemGroup
 
 
 def remove_problems_disproved_by_whole_run(
-    groups: list[ProblemGroup], accounts: RunAccounts, keys_by_name: Mapping[str, int], early_keys: Collection[int]
+    groups: list[ProblemGroup],
+    accounts: RunAccounts,
+    keys_by_name: Mapping[str, int],
+    keys_with_early_gradients: Collection[int],
 ) -> list[ProblemGroup]:
     """Return the problems that still stand after the whole run.
 
@@ -21,7 +24,7 @@ def remove_problems_disproved_by_whole_run(
         groups: The problems of the recorded steps.
         accounts: The accounts of the whole run.
         keys_by_name: The keys of the parameters, by their names in the problems.
-        early_keys: The keys of the parameters that got a gradient in the recorded steps.
+        keys_with_early_gradients: The keys of the parameters that got a gradient in the recorded steps.
     """
     kept = []
     for group in groups:
@@ -30,7 +33,9 @@ def remove_problems_disproved_by_whole_run(
         names = []
         for name in group.names:
             account = accounts.accounts.get(keys_by_name.get(name, 0))
-            if account is None or not _is_disproved_by_run(group, account, accounts, account.key in early_keys):
+            if account is None or not _is_disproved_by_run(
+                group, account, accounts, account.key in keys_with_early_gradients
+            ):
                 names.append(name)
         if names or not group.names:
             kept.append(group._replace(names=names))
@@ -45,6 +50,6 @@ def _is_disproved_by_run(
         return accounts.skipped_step_count > 0 and accounts.nonfinite_losses == 0
     if group.cause == "grad_cleared":
         return accounts.count_gradients_with_fates(account, SKIPPED) > 0
-    was_only_late = not had_early_gradient and not find_kind_or_error_kind(group.cause).has_gradient
+    was_only_late = not had_early_gradient and not get_kind_or_error_kind(group.cause).has_gradient
     can_be_overruled = was_only_late or group.kind == "unused" or group.cause == "rebound"
     return can_be_overruled and max(account.norms, default=0) > 0

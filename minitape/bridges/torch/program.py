@@ -36,7 +36,7 @@ from ..run_watch.report import (
     collect_parameter_names,
     is_about_none,
     list_problem_groups,
-    list_sentences_about_untrained_parameters,
+    list_sentences_about_frozen_parameters,
 )
 from ..run_watch.side_effects import SideEffects
 from ..run_watch.summary import summarize_run
@@ -52,10 +52,10 @@ from .ledger.run_watch import TorchRunWatch
 from .overruled import remove_problems_disproved_by_whole_run
 from .patch_runs import try_patch_and_add_verdict
 from .raised_errors import explain_error_by_message_alone, explain_raised_error
-from .recording import TorchRecording, keep_models_alive, record
+from .recording import TorchRecording, keep_used_models_and_optimizers_alive, record
 from .suspects import (
     build_checked_run,
-    locate_finding,
+    move_finding_to_line_to_blame,
     record_findings_of_operations,
     record_first_suspicion_of_each_source,
 )
@@ -107,7 +107,7 @@ class WatchedProgram:
         self.may_repeat = may_repeat
         self.options = options
         self.other_blocks = other_blocks
-        self.watch = TorchRunWatch(on_pass=self._copy_program_or_report_problem_after_pass)
+        self.watch = TorchRunWatch(on_pass=self._make_or_ask_copy_or_report_early_problem)
         self.side_effects = SideEffects()
         self.anomaly_answer: Message | None = None
         self.obstacle = ""
@@ -152,18 +152,18 @@ class WatchedProgram:
         try:
             with (
                 ExitStack() as stack,
-                keep_models_alive(),
+                keep_used_models_and_optimizers_alive(),
                 self._open_watch(),
                 record(**self.options) as recording,
             ):
                 for block in self.other_blocks:
                     stack.enter_context(block)
                 self._recording = recording
-                self._recording.on_recorded = self._explain_first_steps_and_prepare_report
+                self._recording.on_recorded = self._explain_first_steps_and_prepare_early_report
 
                 def finish_run(error: BaseException | None) -> None:
                     if self._copy_window is not None:
-                        self._copy_window.answer_at_end(error)
+                        self._copy_window.explain_answer_and_exit_at_program_end(error)
                     self.watch.stop_watching()
                     for block in self.other_blocks:
                         block.finish_recording_and_explain(error)
@@ -179,7 +179,7 @@ class WatchedProgram:
 
     def _record_process_group_as_side_effect(self, original: Callable, *args: Any, **kwargs: Any) -> None:
         """Report a side effect, because a second run would communicate with the other processes of a job."""
-        self.side_effects.report_effect("torch.distributed.init_process_group()")
+        self.side_effects.report_effect_and_remember_first("torch.distributed.init_process_group()")
         original(*args, **kwargs)
 
     @contextmanager
@@ -192,7 +192,7 @@ class WatchedProgram:
         finally:
             self.watch.patches.undo_all()
 
-    def _explain_first_steps_and_prepare_report(self) -> None:
+    def _explain_first_steps_and_prepare_early_report(self) -> None:
         """Explain the recorded steps, and prepare a report in case the program keeps running for a long time."""
         accounts = self.watch.accounts
         # An earlier page is about calls to autograd.grad alone if the program had not called backward() yet.
@@ -221,7 +221,7 @@ class WatchedProgram:
         self._explained_passes = accounts.passes
         self._keys_with_early_gradients = {key for key, account in accounts.accounts.items() if account.got_gradient}
         report = RunReport(page)
-        self._add_problems_and_summary(report, list_problem_groups(page))
+        self._add_problems_findings_and_summary(report, list_problem_groups(page))
         # A step may still use these gradients, because a program may sum the gradients of many passes before its first
         # step.
         report.problems = [group for group in report.problems if group.cause != "not_applied"]
@@ -230,7 +230,7 @@ class WatchedProgram:
 
     # -- copies ------------------------------------------------------------------------------------
 
-    def _copy_program_or_report_problem_after_pass(self, pass_number: int) -> None:
+    def _make_or_ask_copy_or_report_early_problem(self, pass_number: int) -> None:
         """Create a copy at intervals, and send one a request as soon as a non-finite value appears.
 
         Also report an early problem when it is due.
@@ -254,7 +254,7 @@ class WatchedProgram:
                 self.anomaly_answer = self._ask_copy_about_anomaly(accounts.anomaly)
             return
         if len({*accounts.optimizer_sites}) > self._optimizer_lines > 0:
-            self._recording.record_more_steps(self.options["first"])
+            self._recording.record_next_steps_unless_recording(self.options["first"])
         if monotonic() - self._copied_at > COPY_INTERVAL:
             self._copied_at = monotonic()
             self._copy_program_if_possible(pass_number)
@@ -293,12 +293,12 @@ class WatchedProgram:
             request: The request to answer.
         """
         self.text = self.text._replace(source=request.fields.get("source"))
-        self.watch = TorchRunWatch(follows_all=True, on_pass=self._copy_program_or_report_problem_after_pass)
+        self.watch = TorchRunWatch(follows_all=True, on_pass=self._make_or_ask_copy_or_report_early_problem)
         self._copy_window = window = CopyWindow(request, self.watch, not self.may_repeat)
         seed_random_numbers()
-        with keep_models_alive(), self._open_watch():
+        with keep_used_models_and_optimizers_alive(), self._open_watch():
             window.update_recording_or_answer_after_pass(0)
-            execute_as_main_and_pass_error(self.text, window.answer_at_end)
+            execute_as_main_and_pass_error(self.text, window.explain_answer_and_exit_at_program_end)
         request.answer_and_exit(None)
 
     def _ask_copy_about_anomaly(self, anomaly: Anomaly) -> Message | None:
@@ -379,15 +379,15 @@ class WatchedProgram:
         explains_anomaly = self._anomaly_was_recorded and any(group.kind == "nonfinite" for group in groups)
         if accounts.anomaly is not None and not explains_anomaly:
             self._add_anomaly_and_its_problems(report, accounts.anomaly)
-        self._add_problems_and_summary(report, groups)
+        self._add_problems_findings_and_summary(report, groups)
         if not report.error:
             self._try_patches(report)
-        report.remarks += list_sentences_about_untrained_parameters(page)
+        report.remarks += list_sentences_about_frozen_parameters(page)
         report.missed_all_gradients = not accounts.passes and not self.watch.accounts.gradient_calls
         report.is_cut_short = bool(accounts.watch_error)
         return report
 
-    def _add_problems_and_summary(self, report: RunReport, groups: list[ProblemGroup]) -> None:
+    def _add_problems_findings_and_summary(self, report: RunReport, groups: list[ProblemGroup]) -> None:
         """Add the problems of the first steps, the findings from the accounts, and the summary.
 
         Args:
@@ -412,7 +412,7 @@ class WatchedProgram:
         report.problems = [group for group in groups if group.kind != "nonfinite"]
         latest: TorchRecording | None = self._recording.latest
         for finding in find_run_findings(
-            accounts, lambda finding: finding if latest is None else locate_finding(latest, finding)
+            accounts, lambda finding: finding if latest is None else move_finding_to_line_to_blame(latest, finding)
         ):
             new_keys = set(finding.keys) - accused
             names = sorted(filter(None, map(find_name, new_keys)))
@@ -427,7 +427,7 @@ class WatchedProgram:
         report.problems += [group for group in groups if group.kind == "nonfinite"]
         is_well = not (report.problems or report.anomaly or report.error)
         if not accounts.passes and self.watch.accounts.gradient_calls and not report.error:
-            report.summary = _format_page_and_gradient_call_count(
+            report.summary = _format_grad_call_count_and_problem_free_page(
                 report.page, self.watch.accounts.gradient_calls, is_well
             )
         else:
@@ -539,7 +539,7 @@ def _describe_effect(effect: str) -> str:
     )
 
 
-def _format_page_and_gradient_call_count(page: ModelPage, call_count: int, is_problem_free: bool) -> str:
+def _format_grad_call_count_and_problem_free_page(page: ModelPage, call_count: int, is_problem_free: bool) -> str:
     seen = fill("{n} calls to torch.autograd.grad; how their results were used was not recorded", n=call_count)
     observed = fill("Observed: {what}.", what=seen)
     return f"{page}\n{observed}" if is_problem_free and page and not page.problems else observed

@@ -73,11 +73,11 @@ class TorchRecording(FrameworkRecording):
 
         The result includes unregistered parameters that the module holds and the block used.
         """
-        from .model_parameters import collect_parameters_by_path_in_program, collect_used_unregistered_parameters
+        from .model_parameters import collect_parameters_by_model_name_and_path, collect_used_unregistered_parameters
 
         if not isinstance(model, nn.Module):
             return None
-        return collect_parameters_by_path_in_program(model) | collect_used_unregistered_parameters(self, model)
+        return collect_parameters_by_model_name_and_path(model) | collect_used_unregistered_parameters(self, model)
 
     def build_checked_run(self) -> CheckedRun:
         """Return the facts that the checks for wrong gradients read."""
@@ -119,7 +119,7 @@ class TorchRecording(FrameworkRecording):
             if name:
                 recorded_row.name = recorded_row.label = name
         try:
-            self.log.kept_tensors.summarize_and_fetch_large_tensors()
+            self.log.kept_tensors.copy_summaries_of_large_tensors_to_host()
         except RuntimeError as error:  # A failed device must not hide the program's own error.
             self.store_first_internal_error_and_warn(error)
         super().close()
@@ -164,7 +164,7 @@ def record(*, every: OptionalNumber = None, first: OptionalNumber = None) -> Abs
 
 
 @contextmanager
-def keep_models_alive() -> Iterator[None]:
+def keep_used_models_and_optimizers_alive() -> Iterator[None]:
     """Keep the modules and optimizers that the block uses alive until the block ends.
 
     A program may create its model in a function, and ``explain`` needs the model after that function has returned.
@@ -212,4 +212,4 @@ def why(loss: Callable[[], Tensor] | Tensor, model: Any = None) -> ModelPage:
         trained = [source for source in sources.values() if source.requires_grad]
         if trained and target.requires_grad:
             torch.autograd.grad(target, trained, retain_graph=True, allow_unused=True)
-    return Checkup(recording, target).build_page(sources)
+    return Checkup(recording, target).build_page_of_source_explanations(sources)

@@ -192,7 +192,7 @@ class TorchLog:
         """Forget the row for a tensor, so that the tensor's next use adds a new row."""
         self._tensor_versions |= dict.fromkeys(self._rows_by_tensor.get(tensor, ()), -1)
 
-    def register_row(self, tensor: Tensor, row: int) -> None:
+    def append_row_of_tensor(self, tensor: Tensor, row: int) -> None:
         """Record that a row stands for a tensor's current version.
 
         Args:
@@ -332,7 +332,7 @@ class TorchLog:
             cause="copied" if cause == "wrapped" else cause,
             extra=TorchExtra(tensor, is_wrapped=cause == "wrapped"),
         )
-        self.register_row(tensor, row)
+        self.append_row_of_tensor(tensor, row)
         if is_tracked and not self.recording.is_any_tracked(earlier_rows):
             self._leaves_by_storage[get_storage_id(tensor)] = weakref.ref(tensor)
             self.graph.attach_adjoint_hook_to_leaf(tensor)
@@ -390,7 +390,7 @@ class TorchLog:
                 cause=result_cause,
                 extra=TorchExtra(tensor, node, find_user_call_stack() if is_paused else ()),
             )
-            self.register_row(tensor, row)
+            self.append_row_of_tensor(tensor, row)
             rows.append(row)
         self.graph.attach_hooks_to_call(rows, outputs, nodes)
         return rows

@@ -29,7 +29,7 @@ from ..run_watch.accounts import RunAccounts
 from ..run_watch.findings import find_run_findings
 from ..run_watch.run_finding import RunFinding
 from .adapter import TorchAdapter
-from .custom_functions import measure_disagreeing_slopes, should_check_derivative_of_call
+from .custom_functions import is_call_repeatable_and_derivative_intended, measure_disagreeing_slopes
 from .misused_operations import (
     check_addition_at_repeated_indices,
     check_log_probs_indexed_with_all_labels,
@@ -38,10 +38,10 @@ from .misused_operations import (
     record_last_recurrent_layer_without_gradient,
     record_manual_updates_never_applied,
 )
-from .model_parameters import iter_unregistered_parameters
+from .model_parameters import iter_parameters_in_plain_attributes
 from .recording import TorchRecording
 from .row_log import PAUSE_BLOCKS, get_extra
-from .wrong_axes import check_selection_along_batch_axis, check_softmax_over_examples, check_views_that_mix_axes
+from .wrong_axes import check_example_selected_as_time_step, check_softmax_over_examples, check_views_that_mix_axes
 
 ENTROPIES = set("nll_loss kl_div binary_cross_entropy binary_cross_entropy_with_logits".split())
 LEAST_EXCESS = 0.05  # Rounding alone does not make the logarithm of a probability this large.
@@ -103,7 +103,7 @@ def build_checked_run(recording: TorchRecording) -> CheckedRun:
             check_targets_outside_activation_range,
             check_log_probs_indexed_with_all_labels,
             check_addition_at_repeated_indices,
-            check_selection_along_batch_axis,
+            check_example_selected_as_time_step,
             check_views_that_mix_axes,
             check_softmax_over_examples,
             check_derivatives_of_custom_functions,
@@ -133,14 +133,14 @@ def check_fate_of_gradients_after_backward(run: CheckedRun) -> Suspicions:
     if not recording.explains_steps:
         return
     for finding in find_run_findings(
-        recording.log.run_watch.accounts, lambda finding: locate_finding(recording, finding)
+        recording.log.run_watch.accounts, lambda finding: move_finding_to_line_to_blame(recording, finding)
     ):
         if not finding.is_remark:
             keys = finding.keys or run.sources_with_gradient.keys()
             yield Suspicion(finding.cause, finding.site, finding.fields, source_keys=keys, variant=finding.variant)
 
 
-def locate_finding(recording: TorchRecording, finding: RunFinding) -> RunFinding:
+def move_finding_to_line_to_blame(recording: TorchRecording, finding: RunFinding) -> RunFinding:
     """Return a finding with the line to blame, found in the program's text or in the history of its modules.
 
     Args:
@@ -156,22 +156,24 @@ def locate_finding(recording: TorchRecording, finding: RunFinding) -> RunFinding
         return finding
     tensors = (account.tensor_ref() for key in finding.keys if (account := watch.tensor_accounts.get(key)))
     parameter = next(tensors, None)
-    site, variant = (NOWHERE, "") if parameter is None else _find_optimizer_omission_and_variant(recording, parameter)
+    site, variant = (
+        (NOWHERE, "") if parameter is None else _find_parameter_omission_site_and_variant(recording, parameter)
+    )
     if site is NOWHERE and variant != "model":
         return finding._replace(site=find_optimizer_creation_or_step_site(finding.site))
     return finding._replace(site=site, variant=variant)
 
 
-def find_learning_rate_or_schedule_site(step_site: Site, watched_schedule_sites: Collection[Site]) -> Site:
+def find_learning_rate_or_schedule_site(step_site: Site, excluded_schedule_sites: Collection[Site]) -> Site:
     """Return the line that sets the learning rate or creates its schedule.
 
     Args:
         step_site: The line of a step.
-        watched_schedule_sites: The lines that created schedules which are known not to have set this rate.
+        excluded_schedule_sites: The lines that created schedules which are known not to have set this rate.
     """
     schedules = [scheduler.__name__ for scheduler in torch.optim.lr_scheduler.LRScheduler.__subclasses__()]
     for statement in list_statements(step_site[0]):
-        creates_schedule = statement.site not in watched_schedule_sites and statement.find_call(*schedules)
+        creates_schedule = statement.site not in excluded_schedule_sites and statement.find_call(*schedules)
         if creates_schedule or "['lr']" in "".join(statement.bound_names):
             return statement.site
     return find_optimizer_creation_or_step_site(step_site)
@@ -191,7 +193,7 @@ def find_optimizer_creation_or_step_site(step_site: Site) -> Site:
     return creating[-1].site if creating else step_site
 
 
-def _find_optimizer_omission_and_variant(recording: TorchRecording, parameter: Any) -> tuple[Site, str]:
+def _find_parameter_omission_site_and_variant(recording: TorchRecording, parameter: Any) -> tuple[Site, str]:
     """Return the line that left a parameter out of an optimizer, if known, and the sentence variant to use."""
     history = recording.log.history
     site = history.find_site_of_insertion_as_replacement(parameter)
@@ -200,7 +202,7 @@ def _find_optimizer_omission_and_variant(recording: TorchRecording, parameter: A
         return site, "replaced"
     is_registered = bool(history.find_called_root_module_and_path(parameter)[1])
     for root in () if is_registered else roots:
-        for omitted in iter_unregistered_parameters(root):
+        for omitted in iter_parameters_in_plain_attributes(root):
             if omitted.parameter is parameter:
                 return find_attribute_assignment_site(omitted.owner, omitted.attribute), "model"
     # A deep copy is registered in its module, although no line of the program registers it.
@@ -224,7 +226,7 @@ def check_derivatives_of_custom_functions(run: CheckedRun) -> Suspicions:
         # Some Functions do not accept float64, or have more than one output.
         with suppress(Exception), torch.random.fork_rng(devices=[]), torch.enable_grad():
             torch.manual_seed(0)
-            is_checked = rows and site != NOWHERE and should_check_derivative_of_call(function, args)
+            is_checked = rows and site != NOWHERE and is_call_repeatable_and_derivative_intended(function, args)
             slopes = measure_disagreeing_slopes(function, args) if is_checked else None
             if slopes is not None:
                 fields = {"what": function.__name__, "one": slopes[0], "two": slopes[1]}
@@ -327,7 +329,7 @@ def _is_log_prob_while_samples_are_untracked(run: CheckedRun, row: RecordedRow, 
     Rows do not count if a distribution was created from the sample, or if the line calls one of the program's
     modules.
     """
-    if not _is_log_prob_row(row) or any(run.rows[sample_row].tracked for sample_row in sample_rows):
+    if not _is_computed_by_log_prob_call(row) or any(run.rows[sample_row].tracked for sample_row in sample_rows):
         return False
     return not any(len(other.scope) < len(row.scope) for other in run.rows if other.site == row.site)
 
@@ -337,14 +339,14 @@ def _is_weighted_log_prob(run: CheckedRun, row: RecordedRow, log_prob_rows: RowS
     if (
         row.op not in OPERATION_NAMES.product_ops
         or len(row.inputs) < 2
-        or _is_log_prob_row(row)
+        or _is_computed_by_log_prob_call(row)
         or log_prob_rows.isdisjoint(row.inputs)
     ):
         return False
     return any(input_row not in log_prob_rows and run.rows[input_row].shape for input_row in row.inputs)
 
 
-def _is_log_prob_row(row: RecordedRow) -> bool:
+def _is_computed_by_log_prob_call(row: RecordedRow) -> bool:
     """Return whether a call of ``log_prob``, rather than another call on the same line, computed a row."""
     line = read_line_at_site(row.site)
     return "log_prob(" in line and f"{row.op}(" not in line
@@ -359,7 +361,7 @@ def check_range_of_loss_inputs_and_targets(run: CheckedRun) -> Suspicions:
     Args:
         run: The run to check.
     """
-    for row in run.iter_reached_operations_named(ENTROPIES):
+    for row in run.iter_reached_operations_named_last_first(ENTROPIES):
         is_binary = row.op.startswith("binary")
         values = run.find_array(row.inputs[1 if is_binary else 0])
         if values is None or not values.size:
@@ -406,7 +408,7 @@ def record_bootstrapped_targets_with_gradient(run: CheckedRun, accounts: RunAcco
     names = run.op_names
     # A differential equation may also add data to a derivative.
     compare_ops = () if any(sweep.function_name == "grad" for sweep in run.sweeps) else names.compare_ops
-    for row in run.iter_reached_operations_named({*names.loss_ops, *compare_ops, *names.product_ops}):
+    for row in run.iter_reached_operations_named_last_first({*names.loss_ops, *compare_ops, *names.product_ops}):
         tracked = run.list_tracked_inputs(row)
         for one, other in permutations(tracked, 2) if len(tracked) == 2 else ():
             candidates, variant = [run.find_row_before_reshapes(one)], ""
@@ -422,12 +424,19 @@ def record_bootstrapped_targets_with_gradient(run: CheckedRun, accounts: RunAcco
                     accounts.record_finding("target_gradient", variant, candidate.site, is_remark=True)
 
 
-def _list_ancestors_of_log_prob_weight(run: CheckedRun, factor: int, other_factor: int) -> list[RecordedRow]:
+def _list_ancestors_of_log_prob_weight(
+    run: CheckedRun, candidate_weight: int, candidate_log_prob: int
+) -> list[RecordedRow]:
     """Return the rows from which the weight of a log-probability was computed, or [] for any other product."""
     rows, others = (
-        [run.rows[index] for index in run.find_row_and_connected_ancestors(side)] for side in (factor, other_factor)
+        [run.rows[index] for index in run.find_row_and_connected_ancestors(side)]
+        for side in (candidate_weight, candidate_log_prob)
     )
-    return rows if any(map(_is_log_prob_row, others)) and not any(map(_is_log_prob_row, rows)) else []
+    return (
+        rows
+        if any(map(_is_computed_by_log_prob_call, others)) and not any(map(_is_computed_by_log_prob_call, rows))
+        else []
+    )
 
 
 def _adds_untracked_to_tracked_array(run: CheckedRun, row: RecordedRow) -> bool:

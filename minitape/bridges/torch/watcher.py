@@ -76,7 +76,7 @@ class CallMode(TorchFunctionMode):
             return func(*args, **(kwargs or {}))
         return self.watcher.run_and_record_call(func, args, kwargs or {})
 
-    def suspend_mode(self) -> bool:
+    def suspend_mode_if_on_top(self) -> bool:
         """Remove the mode until :meth:`resume_mode` is called, so that calls run directly at no extra cost.
 
         Returns:
@@ -155,7 +155,7 @@ class TorchWatcher(Watcher):
                 modules._global_forward_hooks,
                 modules._global_forward_hooks_always_called,
             ),
-            (self._suspend_recording_and_replace_closure, optimizers._global_optimizer_pre_hooks),
+            (self._suspend_recording_and_return_step_arguments, optimizers._global_optimizer_pre_hooks),
             (self._resume_recording_after_step, optimizers._global_optimizer_post_hooks),
             (replacement_hook, modules._global_parameter_registration_hooks),
             (replacement_hook, modules._global_module_registration_hooks),
@@ -167,8 +167,8 @@ class TorchWatcher(Watcher):
             (torch.autograd.function._SingleLevelFunction, "apply", self._run_and_record_custom_function),
             (Parameter, "__new__", self._create_and_record_parameter),
             (torch.autograd.Variable, "__new__", self._create_and_record_parameter),
-            (optimizers.Optimizer, "zero_grad", self._record_and_clear_gradients),
-            (Module, "zero_grad", self._record_and_clear_gradients),
+            (optimizers.Optimizer, "zero_grad", self._record_gradients_set_to_none_and_clear),
+            (Module, "zero_grad", self._record_gradients_set_to_none_and_clear),
             (torch, "compile", self._compile_and_force_eager_runs),
         ):
             patches.wrap_function(owner, function_name, handler)
@@ -301,9 +301,9 @@ class TorchWatcher(Watcher):
             self.log.grad_clearings[args[0]] = GradClearing(find_user_site(), len(self.recording.sweeps))
         return func(*args)
 
-    def _record_and_clear_gradients(self, original: Callable, owner: Any, set_to_none: bool = True) -> None:
+    def _record_gradients_set_to_none_and_clear(self, original: Callable, owner: Any, set_to_none: bool = True) -> None:
         """Record that all gradients of an optimizer or a module are set to None, in place of the calls that do so."""
-        if not set_to_none or self.quiet_depth or not self._call_mode.suspend_mode():
+        if not set_to_none or self.quiet_depth or not self._call_mode.suspend_mode_if_on_top():
             original(owner, set_to_none)
             return
         try:
@@ -489,7 +489,7 @@ class TorchWatcher(Watcher):
             self._running_modules.pop()
         self.log.scope = self._running_modules[-1][1] if self._running_modules else ()
 
-    def _suspend_recording_and_replace_closure(self, optimizer: Any, args: tuple, kwargs: dict) -> Any:
+    def _suspend_recording_and_return_step_arguments(self, optimizer: Any, args: tuple, kwargs: dict) -> Any:
         """Suspend recording before an optimizer step, except in its closure.
 
         The hundreds of small calls in a step are not recorded, but the calls in its closure are.
@@ -517,7 +517,7 @@ class TorchWatcher(Watcher):
         """Suspend recording during a step, because the step changes the parameters' values."""
         self.quiet_depth += 1
         self._run_safely(self.log.kept_tensors.copy_kept_values_before_change, list_optimized_parameters(optimizer))
-        self._call_mode.suspend_mode()
+        self._call_mode.suspend_mode_if_on_top()
 
     def _resume_recording_after_step(self, optimizer: Any, *_: Any) -> None:
         """Resume recording after a step, and record the parameters' new values."""

@@ -15,7 +15,7 @@ VIEWS = {"view", "reshape"}
 USES_OF_DISTRIBUTIONS = {"nll_loss", "matmul", "bmm"}
 
 
-def check_selection_along_batch_axis(run: CheckedRun) -> Suspicions:
+def check_example_selected_as_time_step(run: CheckedRun) -> Suspicions:
     """Find an example that is selected from the result of a layer without ``batch_first``, instead of a time step.
 
     Args:
@@ -74,7 +74,7 @@ def check_views_that_mix_axes(run: CheckedRun) -> Suspicions:
             is_mixed = len(sizes) == 3 and sizes[0] != sizes[1] == row.shape[0]
         else:
             is_permuted = sizes != new_sizes and sorted(sizes) == sorted(new_sizes)
-            is_mixed = is_permuted and len(sizes) > 2 and not _is_relative_position_shift_or_constant(run, row)
+            is_mixed = is_permuted and len(sizes) > 2 and not _is_position_shift_or_has_equal_elements(run, row)
         if is_mixed:
             fields = {"what": row.op, "one": tuple(viewed.shape), "two": tuple(row.shape), "n": row.shape[0]}
             suspicion = build_row_suspicion(row, "wrong_axis", fields, "state" if is_state else "view")
@@ -82,7 +82,7 @@ def check_views_that_mix_axes(run: CheckedRun) -> Suspicions:
             yield suspicion._replace(row=max(readers))
 
 
-def _is_relative_position_shift_or_constant(run: CheckedRun, row: RecordedRow) -> bool:
+def _is_position_shift_or_has_equal_elements(run: CheckedRun, row: RecordedRow) -> bool:
     """Return whether a view is a step of a relative shift, or whether all of its elements are equal."""
     values = run.find_array(row.index)
     neighbors = (run.rows[index] for index in (*row.inputs, *run.consumers[row.index]))
@@ -98,7 +98,7 @@ def check_softmax_over_examples(run: CheckedRun) -> Suspicions:
     Args:
         run: The run to check.
     """
-    for row in run.iter_reached_operations_named(USES_OF_DISTRIBUTIONS):
+    for row in run.iter_reached_operations_named_last_first(USES_OF_DISTRIBUTIONS):
         given, other = (run.rows[index] for index in row.inputs[:2])
         values = run.find_array(given.index)
         is_batch = len(given.shape) == 2 if row.op == "nll_loss" else len(given.shape) == len(other.shape) > 2

@@ -22,28 +22,28 @@ CAUSE_FILES = (sources, broken_paths, escapes, other_objects, zero_and_nonfinite
 CAUSES: dict[str, Cause] = {cause.name: cause for file in CAUSE_FILES for cause in file.CAUSES}
 
 
-def get_kind_name(cause: str) -> str:
+def get_kind_name_or_error_kind(cause: str) -> str:
     """Return the name of a cause's kind. An unlisted cause has the kind `error`.
 
     Args:
         cause: The name of a cause.
 
-    >>> get_kind_name("detach"), get_kind_name("no such cause")
+    >>> get_kind_name_or_error_kind("detach"), get_kind_name_or_error_kind("no such cause")
     ('cut', 'error')
     """
     return CAUSES[cause].kind if cause in CAUSES else "error"
 
 
-def find_kind_or_error_kind(cause: str) -> Kind:
+def get_kind_or_error_kind(cause: str) -> Kind:
     """Return the properties shared by all causes of the same kind. An unlisted cause has the kind `error`.
 
     Args:
         cause: The name of a cause.
 
-    >>> find_kind_or_error_kind("saturated").has_gradient, find_kind_or_error_kind("rebound").has_gradient
+    >>> get_kind_or_error_kind("saturated").has_gradient, get_kind_or_error_kind("rebound").has_gradient
     (True, False)
     """
-    return KINDS[get_kind_name(cause)]
+    return KINDS[get_kind_name_or_error_kind(cause)]
 
 
 def get_cause_name_in_bridges(cause: str) -> str:

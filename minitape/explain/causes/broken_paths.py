@@ -18,7 +18,7 @@ CAUSES = (
         Fix: Remove stop_gradient, or apply it only to the part that should be a constant.
         """,
         edits=(
-            edit.build_edit_that_cuts_only_difference("stop_gradient"),
+            edit.build_edit_that_moves_cut_to_difference("stop_gradient"),
             edit.build_call_unwrapping_edit("stop_gradient"),
         ),
     ),
@@ -41,7 +41,7 @@ CAUSES = (
         itself.
         """,
         edits=(
-            edit.build_edit_that_cuts_only_difference("detach"),
+            edit.build_edit_that_moves_cut_to_difference("detach"),
             edit.build_call_unwrapping_edit("detach", "detach_"),
         ),
     ),

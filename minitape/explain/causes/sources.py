@@ -75,7 +75,7 @@ CAUSES = (
         """,
         edits=(
             edit.build_keyword_edit("trainable", True),
-            edit.replace_trainable_false_by_true,
+            edit.turn_on_requires_grad_or_trainable,
         ),
         plans=(block.add_watch_call_at_top_of_block,),
     ),
@@ -115,7 +115,7 @@ CAUSES = (
         Fix: Call {x}.requires_grad_() before {x} is used.
         """,
         edits=(
-            edit.replace_trainable_false_by_true,
+            edit.turn_on_requires_grad_or_trainable,
             edit.build_keyword_edit("requires_grad", True, *edit.TENSOR_MAKERS),
         ),
     ),

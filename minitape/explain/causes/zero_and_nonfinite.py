@@ -253,7 +253,7 @@ CAUSES = (
         normalize between them.
         """,
         edits=(
-            number.restrict_edit_to_result_not_all_zero(edit.build_operand_edit("{x} + 1e-12", "sqrt")),
+            number.restrict_edit_to_nonzero_operation_result(edit.build_operand_edit("{x} + 1e-12", "sqrt")),
             number.restrict_edit_to_input_with_minimum_zero(edit.build_operand_edit("{x} + 1e-06", "pow")),
         ),
     ),

@@ -9,13 +9,13 @@ be parsed.
 from itertools import chain
 
 from ...common.translation import join_sentences
-from ..causes import CAUSES, get_cause_name_in_bridges, get_kind_name
+from ..causes import CAUSES, get_cause_name_in_bridges, get_kind_name_or_error_kind
 from ..explanation import Explanation
 from ..reasons.program_text import find_statement
 from ..reasons.question import Finding, Question
 from ..translated_sentences import fill
 from .dialects import TAPE
-from .fault_site import FaultSite, Fix, apply_edit_to_statement
+from .fault_site import FaultSite, Fix, apply_edit_to_only_fitting_node
 from .operation_advice import find_advice_for_fault
 
 
@@ -24,7 +24,7 @@ def find_first_fix(fault: FaultSite) -> Fix | None:
     cause = CAUSES.get(fault.cause)
     if cause is None:
         return None
-    edits = (apply_edit_to_statement(fault, edit) for edit in cause.edits)
+    edits = (apply_edit_to_only_fitting_node(fault, edit) for edit in cause.edits)
     plans = (plan(fault) for plan in cause.plans)
     return next(filter(None, chain(edits, plans)), None)
 
@@ -99,7 +99,7 @@ def _find_fix_and_add_advice(question: Question, finding: Finding, explanation: 
     place = getattr(finding.site, "place", None)
     call = None if place is None else statement.find_expression(place.span)
     # If a value left the framework, the expression that ran identifies the operation more exactly than the row does.
-    blames_call = get_kind_name(finding.cause) == "left" and call is not None
+    blames_call = get_kind_name_or_error_kind(finding.cause) == "left" and call is not None
     row = None if finding.row is None or blames_call else question.rows[finding.row]
     fault = FaultSite(
         question,

@@ -4,7 +4,7 @@ import ast
 from typing import Any
 
 from ...common.syntax import list_nodes
-from ..reasons.program_text import collect_names_and_attributes_of_nodes, find_statement, unparse
+from ..reasons.program_text import collect_own_names_and_attributes_of_nodes, find_statement, unparse
 from ..translated_sentences import fill
 from .edits import list_names_of_source
 from .fault_site import FaultSite, Fix, Plan
@@ -24,7 +24,7 @@ def plan_removal_of_block_using(*names: str) -> Plan:
         decorators = [
             decorator
             for decorator in getattr(enclosing.node, "decorator_list", ())
-            if collect_names_and_attributes_of_nodes(ast.walk(decorator)) & {*names}
+            if collect_own_names_and_attributes_of_nodes(ast.walk(decorator)) & {*names}
         ]
         line = decorators[0].lineno if decorators else enclosing.line
         return Fix(line, "", fill("Remove line {line} (`{code}`).", line=line, code=fault.lines[line - 1].strip()))

@@ -11,7 +11,7 @@ from ...common.syntax import select_nodes
 from ...engine.types import NameList, Names, OptionalExpression
 from ..reasons.program_text import (
     find_both_operand_expressions,
-    find_last_name_of_path,
+    find_last_name_of_dotted_path,
     parse_expression,
     unparse,
 )
@@ -41,7 +41,7 @@ def build_call_unwrapping_edit(*names: str) -> Edit:
         is_named_attribute = isinstance(node, ast.Attribute) and node.attr in names
         if not is_named_attribute and not is_call_of(node, *names):
             return None
-        if _is_operation_repeated_on_same_inputs(fault) or any(
+        if _does_line_repeat_operation_on_same_inputs(fault) or any(
             is_call_of(n, *TENSOR_BUILDERS) and n is not node for n in fault.statement.calls
         ):
             # Either the line blocks a different use on purpose, or it builds a new tensor from the value.
@@ -59,7 +59,7 @@ def build_call_unwrapping_edit(*names: str) -> Edit:
     return edit_node
 
 
-def build_edit_that_cuts_only_difference(*names: str) -> Edit:
+def build_edit_that_moves_cut_to_difference(*names: str) -> Edit:
     """Return an edit that replaces ``cut(x + f(x) - x)``, in which no gradient is left, with ``x + cut(f(x) - x)``.
 
     Args:
@@ -79,7 +79,7 @@ def build_edit_that_cuts_only_difference(*names: str) -> Edit:
     return edit_node
 
 
-def _is_operation_repeated_on_same_inputs(fault: FaultSite) -> bool:
+def _does_line_repeat_operation_on_same_inputs(fault: FaultSite) -> bool:
     """Return whether the line computes the recorded operation more than once from the same inputs."""
     row = fault.row
     if row is None:
@@ -187,7 +187,7 @@ def list_names_of_source(fault: FaultSite) -> NameList:
     ]
 
 
-def replace_trainable_false_by_true(fault: FaultSite, node: Any) -> Change:
+def turn_on_requires_grad_or_trainable(fault: FaultSite, node: Any) -> Change:
     """Set ``requires_grad`` or ``trainable`` to True instead of False. This is an `Edit`.
 
     A statement in a loop is left alone, because such a statement usually freezes many objects.
@@ -203,14 +203,14 @@ def replace_trainable_false_by_true(fault: FaultSite, node: Any) -> Change:
         return None
     if is_call_of(node, "requires_grad_") and node.args and unparse(node.args[0]) == "False":
         return node.args[0], "True"
-    is_frozen = isinstance(node, ast.Assign) and find_last_name_of_path(node.targets[0]) in (
+    is_frozen = isinstance(node, ast.Assign) and find_last_name_of_dotted_path(node.targets[0]) in (
         "requires_grad",
         "trainable",
     )
     return (node.value, "True") if is_frozen and unparse(node.value) == "False" else None
 
 
-def format_variable_assign_call(name: str, value: ast.expr, operator: ast.operator | None = None) -> str:
+def format_variable_assign_call_or_empty(name: str, value: ast.expr, operator: ast.operator | None = None) -> str:
     """Return an assignment to a name as a method call on a TensorFlow variable.
 
     Args:
@@ -221,9 +221,9 @@ def format_variable_assign_call(name: str, value: ast.expr, operator: ast.operat
     Returns:
         The call, or "" if there is an operator other than ``+=`` and ``-=``.
 
-    >>> format_variable_assign_call("w", parse_expression("w - 0.1 * g"))
+    >>> format_variable_assign_call_or_empty("w", parse_expression("w - 0.1 * g"))
     'w.assign_sub(0.1 * g)'
-    >>> format_variable_assign_call("w", parse_expression("tf.Variable(2.0)"))
+    >>> format_variable_assign_call_or_empty("w", parse_expression("tf.Variable(2.0)"))
     'w.assign(2.0)'
     """
     step_types = (ast.Sub, ast.Add)

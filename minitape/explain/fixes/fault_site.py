@@ -20,7 +20,7 @@ from ..reasons.object_names import find_access_path
 from ..reasons.program_text import (
     ProgramText,
     Statement,
-    find_last_name_of_path,
+    find_last_name_of_dotted_path,
     find_last_name_or_text,
     parse_expression,
     read_program,
@@ -79,7 +79,7 @@ class FaultSite:
     @cached_property
     def names(self) -> Attributes:
         """The values of the program's variables, keyed by name."""
-        return dict(reversed([*self.question.adapter.list_program_names_and_values()]))
+        return dict(reversed([*self.question.adapter.list_program_variable_names_and_values()]))
 
     @cached_property
     def source_path_or_name(self) -> str:
@@ -148,7 +148,7 @@ def is_call_of(node: AST | None, *names: str) -> TypeGuard[ast.Call]:
         node: The syntax node, or None.
         *names: The names, without modules or objects.
     """
-    return isinstance(node, ast.Call) and find_last_name_of_path(node.func) in names
+    return isinstance(node, ast.Call) and find_last_name_of_dotted_path(node.func) in names
 
 
 def is_module(fault: FaultSite, node: AST) -> bool:
@@ -264,7 +264,7 @@ def _add_needed_brackets(fault: FaultSite, node: ast.expr, text: str) -> str:
     return f"({unparse(parsed_node)})" if splits_text and not is_atomic else unparse(parsed_node)
 
 
-def apply_edit_to_statement(fault: FaultSite, edit: Edit) -> Fix | None:
+def apply_edit_to_only_fitting_node(fault: FaultSite, edit: Edit) -> Fix | None:
     """Apply an edit to the only node in the statement that the edit can change.
 
     If the edit can change several nodes, it is applied to the node that ran, or else to the node that contains all the

@@ -14,7 +14,7 @@ from ...engine.types import OptionalExpression
 from ..reasons.program_text import (
     BINDABLE_NODES,
     copy_tree_with_replacements,
-    find_last_name_of_path,
+    find_last_name_of_dotted_path,
     find_last_name_or_text,
     parse_expression,
     unparse,
@@ -81,7 +81,7 @@ def _does_function_reject_tensors(fault: FaultSite, node: AST) -> bool:
     NumPy. TensorFlow's tensors also lack some of the methods that arrays have.
     """
     node = node.func if isinstance(node, ast.Call) else node
-    functions = fault.program.definitions.get(find_last_name_of_path(node), [])
+    functions = fault.program.definitions.get(find_last_name_of_dotted_path(node), [])
     if any(
         _find_root_package(fault, n) in ("numpy", "math", "scipy")
         for definition in functions
@@ -149,7 +149,7 @@ def _convert_leaving_call(fault: FaultSite, node: AST) -> AST | None:
     is_jax = fault.dialect.name == "jax"
     if is_call_of(node, *TENSOR_BUILDERS) and node.args and not is_jax:
         return _replace_tensor_builder_with_argument(fault, node, arguments, keywords)
-    name = find_last_name_of_path(function)
+    name = find_last_name_of_dotted_path(function)
     excluded_names = FLAT_FUNCTIONS if is_jax else FLAT_FUNCTIONS + _DIFFERENT_FUNCTIONS
     if name in excluded_names or _find_root_package(fault, function) not in ("numpy", "math"):
         return None
@@ -214,7 +214,7 @@ def convert_line_to_framework(fault: FaultSite) -> Fix | None:
     names = {*map(find_last_name_or_text, statement.targets)}
     value: Any = statement.node.value if isinstance(statement.node, SIMPLE_STATEMENTS) else None
     converted = None if value is None else convert_expression_to_framework(fault, value)
-    fills_list = statement.sets_computed_item or statement.find_call(
+    fills_list = statement.does_set_item_at_computed_index or statement.find_call(
         "extend", "insert", "assign", "assign_add", "assign_sub"
     )
     appends = is_call_of(value, "append") and isinstance(value.func, ast.Attribute)
@@ -230,16 +230,16 @@ def convert_line_to_framework(fault: FaultSite) -> Fix | None:
     return None if needs_array else replace_node_in_line(fault, value, unparse(converted))
 
 
-def _does_use_need_array(fault: FaultSite, node: AST, names: set[str], is_reference: bool) -> bool:
+def _does_use_need_array(fault: FaultSite, node: AST, names: set[str], may_name_variable: bool) -> bool:
     """Return whether a node uses any of the names in a way that needs an array, or converts the value again."""
     if isinstance(node, ast.AugAssign):
-        return is_reference and find_last_name_of_path(node.target) in names
+        return may_name_variable and find_last_name_of_dotted_path(node.target) in names
     if isinstance(node, ast.Subscript):
         part: AST = node if isinstance(node.ctx, ast.Store) else node.slice
     elif isinstance(node, ast.Call):
         has_list = any(select_nodes(node.args, ast.List, ast.Tuple))
         rebuilds = is_call_of(node, *TENSOR_BUILDERS, "clamp", "clip") and (
-            is_reference or has_list or fault.dialect.name != "tf"
+            may_name_variable or has_list or fault.dialect.name != "tf"
         )
         if not rebuilds and strip_conversion(node) is node and not _does_function_reject_tensors(fault, node):
             return False

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...common.syntax import list_nodes
 from ...engine.types import OptionalExpression
-from ..reasons.program_text import find_last_name_of_path, parse_expression, unparse
+from ..reasons.program_text import find_last_name_of_dotted_path, parse_expression, unparse
 from .fault_site import (
     Change,
     Edit,
@@ -40,7 +40,8 @@ def format_straight_through_estimator(fault: FaultSite, step: ast.expr, operand:
     # A second call to a random function returns different numbers, and the program's own functions may have side
     # effects.
     if any(
-        isinstance(function, ast.Name) or find_last_name_of_path(function) in _RANDOM_FUNCTIONS for function in calls
+        isinstance(function, ast.Name) or find_last_name_of_dotted_path(function) in _RANDOM_FUNCTIONS
+        for function in calls
     ):
         return None
     inner = f"({unparse(step)}) - ({unparse(operand)})"
@@ -71,7 +72,7 @@ def is_integer_cast(node: ast.Call) -> bool:
         node: The call.
     """
     arguments = [*node.args[-1:], *(keyword.value for keyword in node.keywords)]
-    return find_last_name_of_path(node.func) in ("long", "int", "short") or any(
+    return find_last_name_of_dotted_path(node.func) in ("long", "int", "short") or any(
         "int" in unparse(argument) for argument in arguments
     )
 
@@ -98,7 +99,7 @@ def restrict_edit_to_input_with_minimum_zero(edit: Edit, input_index: int = 0) -
     return edit_at_zero
 
 
-def restrict_edit_to_result_not_all_zero(edit: Edit) -> Edit:
+def restrict_edit_to_nonzero_operation_result(edit: Edit) -> Edit:
     """Return an edit that applies only if the operation's result has an element that is not zero.
 
     If all results of a root are zero, the derivative of the operand is usually zero as well, and the edit would not
@@ -118,11 +119,11 @@ def restrict_edit_to_result_not_all_zero(edit: Edit) -> Edit:
 
 
 def find_smallest_input_element_or_minus_inf(fault: FaultSite, input_index: int = 0) -> float:
-    """Return the smallest element of one of the operation's inputs, or -inf if no elements are known.
+    """Return the smallest element of one of the operation's inputs, or -inf if its elements are not known.
 
     Args:
         fault: The fault site, which holds the operation.
-        input_index: The index of the input among the inputs with known elements.
+        input_index: The index of the input.
     """
-    minima = [float(np.min(array)) for array in fault.list_input_arrays() if array is not None and array.size]
-    return minima[input_index] if minima else -np.inf
+    array = next(iter(fault.list_input_arrays()[input_index:]), None)
+    return -np.inf if array is None or not array.size else float(np.min(array))

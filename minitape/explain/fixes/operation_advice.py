@@ -13,7 +13,7 @@ import numpy as np
 
 from ...common.syntax import select_nodes
 from ...engine.types import OptionalExpression, OptionalText
-from ..reasons.program_text import find_last_name_of_path, parse_expression, unparse
+from ..reasons.program_text import find_last_name_of_dotted_path, parse_expression, unparse
 from ..translated_sentences import fill
 from .fault_site import (
     FaultSite,
@@ -108,7 +108,7 @@ def find_normalized_operation_or_node_kind(node: AST) -> str:
     ['topk', 'floordiv', 'compare']
     """
     if isinstance(node, ast.Call):
-        return _normalize_name(find_last_name_of_path(node.func))
+        return _normalize_name(find_last_name_of_dotted_path(node.func))
     return type(getattr(node, "op", node)).__name__.lower()
 
 

@@ -41,7 +41,7 @@ class Adapter:
     escape_cause: str
     sweeps: Sequence[BackwardPass] = ()
 
-    def list_program_names_and_values(self) -> NamesAndValues:
+    def list_program_variable_names_and_values(self) -> NamesAndValues:
         """Return the names and values of the variables in the program that asked the question."""
         raise NotImplementedError
 
@@ -93,7 +93,7 @@ class Adapter:
         """
         return False
 
-    def is_watched(self, row: RecordedRow) -> bool:
+    def was_watched_by_program(self, row: RecordedRow) -> bool:
         """Return whether the program called ``watch`` for a row.
 
         Args:
@@ -109,7 +109,7 @@ class Adapter:
         """Return the line on which the tape began."""
         return self.find_block_begin_call_stack()[-1]
 
-    def was_source_created_again_by(
+    def was_source_replaced_when_statement_reran(
         self, question: Question, leaf: RecordedRow, statement: Statement, source_clock: int, leaf_clock: int
     ) -> bool:
         """Return whether a statement ran again and created a leaf that took the place of the source.

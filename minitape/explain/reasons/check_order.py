@@ -63,7 +63,7 @@ class FrameworkChecks:
         specialize_break: Modifies a break's finding in place, so that it uses the framework's own terms.
         find_cause_behind_break: Returns the finding that best explains a break, which is the given finding or a more
             fundamental one.
-        is_target_computation_known: Returns whether the operation that computed the target is known.
+        is_target_computation_recorded_or_in_text: Returns whether the operation that computed the target is known.
         rank_escapes: Returns the values computed from the source that left the framework, starting with those that are
             most likely to be the cause.
         does_escape_reach_target_or_branch: Returns whether such a value came back to the target, or decided a branch.
@@ -71,12 +71,13 @@ class FrameworkChecks:
             about the first of these escapes.
         reports_every_escape: Whether all escapes that matter are passed to `build_escape_finding`, instead of only the
             first.
-        find_replaced_source: Finds a different object that was used in place of the source, which itself was not used.
+        find_replacement_of_unused_source: Finds a different object that was used in place of the source, which itself
+            was not used.
         find_reason_for_no_use: Finds out why the target was not computed from the source, based on what the framework
             recorded.
         find_result_unused_by_target: Finds a result computed from the source that the target does not depend on.
         find_uncalled_layer: Finds a layer that was not called, if the source is one of its variables.
-        build_finding_of_independent_target: Reports that the target was not computed from the source.
+        build_finding_of_target_without_source: Reports that the target was not computed from the source.
         find_lost_gradient: Finds out why a gradient was computed but not kept, or why no gradient was computed.
         refine_nonfinite_finding: Returns a more specific finding about a nonfinite value.
         refine_zero_finding: Returns a more specific finding about zeros.
@@ -89,19 +90,21 @@ class FrameworkChecks:
     find_missing_derivative: FindCause = find_nothing
     specialize_break: Callable[[FrameworkQuestion, Finding, RecordedRow], None] = lambda question, finding, row: None
     find_cause_behind_break: Refine = keep_finding
-    is_target_computation_known: Callable[[FrameworkQuestion], bool] = lambda question: bool(question.target_rows)
+    is_target_computation_recorded_or_in_text: Callable[[FrameworkQuestion], bool] = lambda question: bool(
+        question.target_rows
+    )
     rank_escapes: Callable[[FrameworkQuestion, list[Escape]], Iterable[Escape]] = lambda question, escapes: escapes
     does_escape_reach_target_or_branch: Callable[[FrameworkQuestion, Escape], bool] = checks.does_escape_reach_target
     build_escape_finding: Callable[[FrameworkQuestion, Sequence[Escape]], Finding] = (
         checks.build_finding_of_first_escape
     )
     reports_every_escape: bool = False
-    find_replaced_source: FindCause = find_nothing
+    find_replacement_of_unused_source: FindCause = find_nothing
     find_reason_for_no_use: FindCause = find_nothing
     find_result_unused_by_target: FindCause = checks.find_result_unused_by_target
     find_uncalled_layer: FindCause = find_nothing
-    build_finding_of_independent_target: Callable[[FrameworkQuestion], Finding] = (
-        checks.build_finding_of_independent_target
+    build_finding_of_target_without_source: Callable[[FrameworkQuestion], Finding] = (
+        checks.build_finding_of_target_without_source
     )
     find_lost_gradient: FindCause = find_nothing
     refine_nonfinite_finding: Refine = keep_finding
@@ -123,14 +126,14 @@ def find_path_break(question: FrameworkQuestion, framework: FrameworkChecks) -> 
     return framework.find_cause_behind_break(question, finding, question.rows[finding.row])
 
 
-def find_escape(question: FrameworkQuestion, framework: FrameworkChecks) -> OptionalFinding:
+def find_escape_to_target_or_branch(question: FrameworkQuestion, framework: FrameworkChecks) -> OptionalFinding:
     """Find a value computed from the source that left the framework, and then came back or decided which code ran.
 
     Args:
         question: The question about the source.
         framework: The checks of the framework.
     """
-    if question.used_source_rows or not framework.is_target_computation_known(question):
+    if question.used_source_rows or not framework.is_target_computation_recorded_or_in_text(question):
         return None
     escapes = [escape for escape in question.escapes if escape.row in question.descendants]
     ranked = framework.rank_escapes(question, escapes)
@@ -139,17 +142,17 @@ def find_escape(question: FrameworkQuestion, framework: FrameworkChecks) -> Opti
     return framework.build_escape_finding(question, reported) if reported else None
 
 
-def find_replaced_source(question: FrameworkQuestion, framework: FrameworkChecks) -> OptionalFinding:
+def find_replacement_of_unused_source(question: FrameworkQuestion, framework: FrameworkChecks) -> OptionalFinding:
     """Find a different object that was used in place of the source.
 
     Args:
         question: The question about the source.
         framework: The checks of the framework.
     """
-    return None if question.used_source_rows else framework.find_replaced_source(question)
+    return None if question.used_source_rows else framework.find_replacement_of_unused_source(question)
 
 
-def find_cause_of_unused_source(question: FrameworkQuestion, framework: FrameworkChecks) -> OptionalFinding:
+def find_cause_if_source_is_unused(question: FrameworkQuestion, framework: FrameworkChecks) -> OptionalFinding:
     """Find out why the target was not computed from the source.
 
     Args:
@@ -162,7 +165,7 @@ def find_cause_of_unused_source(question: FrameworkQuestion, framework: Framewor
         framework.find_reason_for_no_use(question)
         or framework.find_result_unused_by_target(question)
         or framework.find_uncalled_layer(question)
-        or framework.build_finding_of_independent_target(question)
+        or framework.build_finding_of_target_without_source(question)
     )
 
 
@@ -182,9 +185,9 @@ CHECKS: tuple[Check, ...] = (
     lambda question, framework: framework.find_untracked_source(question),
     # The path to the target.
     find_path_break,
-    find_escape,
-    find_replaced_source,
-    find_cause_of_unused_source,
+    find_escape_to_target_or_branch,
+    find_replacement_of_unused_source,
+    find_cause_if_source_is_unused,
     # The gradient that the backward pass sent.
     lambda question, framework: framework.find_lost_gradient(question),
     lambda question, framework: _refine_finding_with_row(
@@ -196,7 +199,7 @@ CHECKS: tuple[Check, ...] = (
 )
 
 
-def run_checks(question: FrameworkQuestion, framework: FrameworkChecks) -> Finding:
+def run_checks_until_first_finding(question: FrameworkQuestion, framework: FrameworkChecks) -> Finding:
     """Return the first finding from the checks, or a "connected" finding if no check finds a cause.
 
     Args:

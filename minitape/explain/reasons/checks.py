@@ -13,13 +13,13 @@ from ...common.syntax import list_nodes, select_nodes
 from ...recording.graph_nodes import CodePlace, to_site
 from ...recording.recorded_rows import Escape, InputEdge, OptionalArray, RecordedRow
 from ...recording.sites import NOWHERE, CallStack, Site, find_innermost_site
-from ..causes import find_kind_or_error_kind
+from ..causes import get_kind_or_error_kind
 from .object_names import find_name_bound_at_site
 from .program_text import (
     Statement,
     collect_statements_using_value,
     find_binding_statements,
-    find_last_name_of_path,
+    find_last_name_of_dotted_path,
     find_statement,
 )
 from .question import (
@@ -146,10 +146,10 @@ def find_side_breaks(question: Question, known_findings: list[Finding]) -> list[
     return findings
 
 
-def _yields_discrete_value(question: Question, row: int, cause: str) -> bool:
+def _yields_truth_value_index_or_count(question: Question, row: int, cause: str) -> bool:
     """Return whether a row yields a truth value, an index or a count, rather than a rounded value."""
     is_rounded = question.rows[row].op in question.adapter.zero_mechanisms["zero_derivative"]
-    return find_kind_or_error_kind(cause).is_discrete and not is_rounded
+    return get_kind_or_error_kind(cause).is_discrete and not is_rounded
 
 
 def _is_break_intended(question: Question, row: int, edge: InputEdge) -> bool:
@@ -159,7 +159,7 @@ def _is_break_intended(question: Question, row: int, edge: InputEdge) -> bool:
     a maximum, ``x - x.max().detach()``.
     """
     site = _find_break_site(question, row, edge)
-    if _yields_discrete_value(question, row, edge.cause) or is_training_target_detached(site):
+    if _yields_truth_value_index_or_count(question, row, edge.cause) or is_training_target_detached(site):
         return True
     chain = [row]
     while len(inputs := question.rows[chain[-1]].inputs) == 1:
@@ -187,7 +187,7 @@ def rank_escapes_by_likely_cause(question: Question, escapes: Iterable[Escape]) 
     """
 
     def rank_escape(escape: Escape) -> tuple[bool, bool]:
-        path = find_path_to_escape(question, escape)
+        path = find_path_from_source_to_escape(question, escape)
         return escape.method in CONTROL_METHODS, any(step.edge.cause for step in path)
 
     return sorted(escapes, key=rank_escape)
@@ -223,7 +223,7 @@ def _does_convert_only_to_compare(statement: Statement) -> bool:
     """Return whether a statement converts values to plain numbers only to compare them."""
     compared = {node for compare in list_nodes(statement.node, ast.Compare) for node in ast.walk(compare)}
     calls = list_nodes(statement.node, ast.Call)
-    conversions = [call for call in calls if find_last_name_of_path(call.func) in CONVERSIONS]
+    conversions = [call for call in calls if find_last_name_of_dotted_path(call.func) in CONVERSIONS]
     return bool(conversions) and all(call in compared for call in conversions)
 
 
@@ -234,13 +234,13 @@ def find_break_before_escape(question: Question, escape: Escape) -> OptionalFind
         question: The question about the source.
         escape: The value that left the framework.
     """
-    for row, edge in list_distinct_breaks(find_path_to_escape(question, escape)):
+    for row, edge in list_distinct_breaks(find_path_from_source_to_escape(question, escape)):
         if edge.cause in CAUSES_BEFORE_ESCAPE:
             return Finding(edge.cause, _find_break_site(question, row, edge), row, edge.detail)
     return None
 
 
-def find_path_to_escape(question: Question, escape: Escape) -> list[PathStep]:
+def find_path_from_source_to_escape(question: Question, escape: Escape) -> list[PathStep]:
     """Return the cheapest path from the source to a value that left the framework.
 
     Args:
@@ -319,7 +319,7 @@ def is_name_bound_to_variable_elsewhere(question: Question, statement: Statement
     reads_own_name = bool(set(statement.bound_names) & statement.read_names)
     values = [other.value for other in others if reads_own_name or other.file == statement.file]
     parts = [part for value in values for part in getattr(value, "elts", [value])]
-    return any(find_last_name_of_path(part.func) in VARIABLE_MAKERS for part in select_nodes(parts, ast.Call))
+    return any(find_last_name_of_dotted_path(part.func) in VARIABLE_MAKERS for part in select_nodes(parts, ast.Call))
 
 
 def move_site_to_statement_start(statement: Statement, site: Site) -> Site:
@@ -395,10 +395,10 @@ def _does_rebind_variable(question: Question, row: RecordedRow, statement: State
     other_reads = statement.read_names.difference(binds, target_names)
     leaves = [question.rows[leaf] for leaf in _iter_leaf_inputs_of_statement(question, row, statement)]
     states = [leaf for leaf in leaves if leaf.kind in ("variable", "source")]
-    return any(collect_names_bound_to_leaf(question, state).isdisjoint(other_reads) for state in states)
+    return any(collect_names_assigned_at_leaf_creation(question, state).isdisjoint(other_reads) for state in states)
 
 
-def collect_names_bound_to_leaf(question: Question, leaf: RecordedRow) -> set[str]:
+def collect_names_assigned_at_leaf_creation(question: Question, leaf: RecordedRow) -> set[str]:
     """Return the names assigned by the statements that created a leaf.
 
     Names assigned from a call with several results are omitted, because the leaf may be any of the results.
@@ -445,9 +445,9 @@ def find_leaf_replacing_source(question: Question) -> OptionalFinding:
             for leaf_statement, leaf_site in leaf_statements:
                 if not leaf_statement.bound_names:
                     continue
-                was_made_again = _did_statement_create_both(
+                was_made_again = _did_statement_create_both_as_same_kind(
                     question, leaf, statement, leaf_statement
-                ) and question.adapter.was_source_created_again_by(
+                ) and question.adapter.was_source_replaced_when_statement_reran(
                     question, leaf, statement, created.clock, leaf_created.clock
                 )
                 binds_same_name = leaf_statement is not statement and any(
@@ -474,7 +474,7 @@ def _list_assignments_up_to_first_outside_setup(call_stack: CallStack) -> list[t
     return statements
 
 
-def _did_statement_create_both(
+def _did_statement_create_both_as_same_kind(
     question: Question, leaf: RecordedRow, statement: Statement, leaf_statement: Statement
 ) -> bool:
     """Return whether the same statement created both the source and a leaf, for the same purpose."""
@@ -482,7 +482,7 @@ def _did_statement_create_both(
         return False
     is_same_kind = question.is_source_variable == (leaf.kind == "variable")
     # ``weights[i] = ...`` creates another object for each key.
-    return is_same_kind and not statement.sets_computed_item
+    return is_same_kind and not statement.does_set_item_at_computed_index
 
 
 def find_differentiable_shared_ancestors(question: Question) -> set[int]:
@@ -533,13 +533,15 @@ def find_leaf_equal_to_source(question: Question) -> OptionalFinding:
     arrays = [adapter.find_array(question.source), *(question.rows[row].array for row in question.source_rows)]
     source_arrays = [array.ravel() for array in arrays if array is not None]
     is_tensor = not question.is_source_variable
-    source_is_watched = is_tensor and any(adapter.is_watched(question.rows[row]) for row in question.source_rows)
+    source_is_watched = is_tensor and any(
+        adapter.was_watched_by_program(question.rows[row]) for row in question.source_rows
+    )
     for leaf in question.list_target_leaves_besides_source():
         values = leaf.array
         if values is None or adapter.is_from_number_literal(leaf):
             continue
-        is_watched = source_is_watched or (is_tensor and adapter.is_watched(leaf))
-        if not (is_watched or _has_unequal_elements(values)):
+        was_watched_by_program = source_is_watched or (is_tensor and adapter.was_watched_by_program(leaf))
+        if not (was_watched_by_program or _has_unequal_elements(values)):
             continue
         if any(np.array_equal(source_values, values.ravel()) for source_values in source_arrays):
             created = [
@@ -556,7 +558,7 @@ def _has_unequal_elements(array: OptionalArray) -> TypeGuard[np.ndarray]:
     return array is not None and array.size > 1 and bool(np.ptp(array) > 0)
 
 
-def build_finding_of_independent_target(question: Question) -> Finding:
+def build_finding_of_target_without_source(question: Question) -> Finding:
     """Report that the target was not computed from the source.
 
     Args:

@@ -11,7 +11,7 @@ from ...recording.sites import NOWHERE
 from ..caller import format_place_suffix
 from ..causes import CAUSES
 from ..causes.cause import CauseText
-from ..explanation import Explanation, format_note_that_fix_is_not_enough, turn_patch_errors_into_warnings
+from ..explanation import Explanation, format_note_that_fix_is_not_enough, turn_code_patch_errors_into_warnings
 from ..fixes.answer_fixes import add_fixes_to_explanation
 from ..translated_sentences import fill, format_range
 from .object_names import find_access_path as find_access_path
@@ -52,7 +52,7 @@ def to_explanation_with_fixes(question: Question, finding: Finding) -> Explanati
     """
     answer = to_explanation_without_edits(question, finding)
     answer.others = [to_explanation_without_edits(question, other) for other in finding.more[:MAX_MORE]]
-    with turn_patch_errors_into_warnings():
+    with turn_code_patch_errors_into_warnings():
         add_fixes_to_explanation(question, finding, answer)
     if not answer.connected:
         answer.fix = join_sentences(answer.fix, format_note_that_fix_is_not_enough(answer))
@@ -90,13 +90,13 @@ def format_nonfinite_value_or_input_range(question: Question, finding: Finding) 
     row = question.rows[finding.row]
     arrays = [array for index in row.inputs if (array := question.rows[index].array) is not None]
     if is_value:
-        return _format_first_nonfinite_element_and_inputs(row, arrays)
+        return _format_nonfinite_and_inputs_or_placeholder(row, arrays)
     if len(arrays) != 1 or not arrays[0].size:
         return ""
     return fill(" ({place})", place=format_range(arrays[0].min(), arrays[0].max(), ".4g"))
 
 
-def _format_first_nonfinite_element_and_inputs(row: RecordedRow, arrays: list[np.ndarray]) -> str:
+def _format_nonfinite_and_inputs_or_placeholder(row: RecordedRow, arrays: list[np.ndarray]) -> str:
     """Return a row's first nonfinite element and the inputs that led to it."""
     if row.array is None or np.isfinite(row.array).all():
         return fill("NaN or an infinity")

@@ -15,7 +15,7 @@ from ...engine.record.user_frames import is_minitape_or_library_file
 from ...recording.sites import Site
 from ..caller import find_asking_or_innermost_user_frame
 from ..translated_sentences import fill
-from .program_text import collect_names_and_attributes_of_nodes, find_statement, list_statements, unparse
+from .program_text import collect_own_names_and_attributes_of_nodes, find_statement, list_statements, unparse
 
 if TYPE_CHECKING:
     from .adapter import Adapter, NamesAndValues
@@ -47,7 +47,7 @@ def get_source_name_or_placeholder(question: Question) -> str:
     )
     values = [
         value
-        for name, value in question.adapter.list_program_names_and_values()
+        for name, value in question.adapter.list_program_variable_names_and_values()
         if name == bound_name.partition("[")[0]
     ]
     still_holds_source = bound_name.isidentifier() and all(
@@ -124,14 +124,15 @@ def find_access_path(question: Question, wanted_object: Any) -> str:
     """
     adapter = question.adapter
     all_access_paths = get_or_build_shared_result(
-        (type(adapter), find_asking_or_innermost_user_frame()), lambda: _list_access_paths_by_kind_of_start(adapter)
+        (type(adapter), find_asking_or_innermost_user_frame()),
+        lambda: _list_paths_from_objects_containers_and_loops(adapter),
     )
     return find_first_access_path(all_access_paths, wanted_object)
 
 
-def _list_access_paths_by_kind_of_start(adapter: Adapter) -> list[AccessPaths]:
+def _list_paths_from_objects_containers_and_loops(adapter: Adapter) -> list[AccessPaths]:
     """Return the access paths that begin at objects, containers and loop variables, in that order."""
-    names = list(adapter.list_program_names_and_values())
+    names = list(adapter.list_program_variable_names_and_values())
     loop_names = _find_loop_variable_names()
     stable_names = [(name, value) for name, value in names if name not in loop_names]
     containers = [(name, value) for name, value in stable_names if isinstance(value, CONTAINER_TYPES)]
@@ -146,7 +147,7 @@ def _find_loop_variable_names() -> set[str]:
     statements = list_statements(None if frame is None else frame.f_code.co_filename)
     loops = (node for statement in statements for node in statement.nodes)
     targets = [loop.target for loop in loops if isinstance(loop, (ast.For, ast.comprehension))]
-    return collect_names_and_attributes_of_nodes(node for target in targets for node in ast.walk(target))
+    return collect_own_names_and_attributes_of_nodes(node for target in targets for node in ast.walk(target))
 
 
 class AccessPaths:

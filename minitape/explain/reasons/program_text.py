@@ -142,7 +142,7 @@ class Statement:
         return [n for n in stores if id(n) not in comprehension_ids]
 
     @property
-    def sets_computed_item(self) -> bool:
+    def does_set_item_at_computed_index(self) -> bool:
         """Whether the statement assigns to an item whose key or index is computed, as in ``weights[i] = w``."""
         items = select_nodes(self.targets, ast.Subscript)
         return any(not isinstance(item.slice, ast.Constant) for item in items)
@@ -176,7 +176,7 @@ class Statement:
         Args:
             *names: The names, without modules or objects.
         """
-        return next((n for n in self.calls if find_last_name_of_path(n.func) in names), None)
+        return next((n for n in self.calls if find_last_name_of_dotted_path(n.func) in names), None)
 
     def find_expression(self, span: tuple[OptionalNumber, ...]) -> OptionalExpression:
         """Return the expression at a position in the statement.
@@ -211,13 +211,13 @@ class Statement:
                 statement
                 for statement in reversed(self.enclosing)
                 if isinstance(statement.node, block_types)
-                and collect_names_and_attributes_of_nodes(statement.nodes) & {*header_names}
+                and collect_own_names_and_attributes_of_nodes(statement.nodes) & {*header_names}
             ),
             None,
         )
 
 
-def collect_names_and_attributes_of_nodes(nodes: Iterable[AST]) -> NameSet:
+def collect_own_names_and_attributes_of_nodes(nodes: Iterable[AST]) -> NameSet:
     """Return the names and attributes among the given syntax nodes.
 
     Args:
@@ -226,7 +226,7 @@ def collect_names_and_attributes_of_nodes(nodes: Iterable[AST]) -> NameSet:
     return {name for n in nodes for name in (getattr(n, "id", ""), getattr(n, "attr", "")) if name}
 
 
-def find_last_name_of_path(node: AST) -> str:
+def find_last_name_of_dotted_path(node: AST) -> str:
     """Return the last name of an expression: "f" for ``f`` and ``a.b.f``, or "" for other expressions.
 
     Args:
@@ -243,7 +243,7 @@ def find_last_name_or_text(node: AST) -> str:
     Args:
         node: The expression.
     """
-    return find_last_name_of_path(node) or unparse(node)
+    return find_last_name_of_dotted_path(node) or unparse(node)
 
 
 def find_root_name(node: AST) -> str:
@@ -254,7 +254,7 @@ def find_root_name(node: AST) -> str:
     """
     while isinstance(node, (ast.Attribute, ast.Subscript, ast.Call)):
         node = node.func if isinstance(node, ast.Call) else node.value
-    return find_last_name_of_path(node)
+    return find_last_name_of_dotted_path(node)
 
 
 @dataclass(eq=False)
@@ -331,7 +331,7 @@ def _parse_program(texts: tuple[TextPair, ...]) -> ProgramText:
             program_text.statement_by_site.update(
                 dict.fromkeys(((file, line) for line in range(first_line, statement.last_line + 1)), statement)
             )
-            for name in collect_names_and_attributes_of_nodes(statement.nodes) | (
+            for name in collect_own_names_and_attributes_of_nodes(statement.nodes) | (
                 {CALL_RESULTS} if statement.calls else set()
             ):
                 program_text.mentioning_statements.setdefault(name, []).append(statement)
@@ -414,7 +414,7 @@ def find_statement(site: Site) -> Statement:
     return read_program(site[0]).statement_by_site.get((site[0], site[1]), NO_STATEMENT)
 
 
-def find_last_name_of_call(site: Site) -> str:
+def find_last_name_of_call_at_placed_site(site: Site) -> str:
     """Return the last part of the name of the function called at a site, or "" if the exact position is unknown.
 
     Args:
@@ -423,7 +423,7 @@ def find_last_name_of_call(site: Site) -> str:
     statement = find_statement(site)
     place = getattr(site, "place", None)
     call = None if place is None else statement.find_expression(place.span)
-    return find_last_name_of_path(call.func) if isinstance(call, ast.Call) else ""
+    return find_last_name_of_dotted_path(call.func) if isinstance(call, ast.Call) else ""
 
 
 def find_both_operand_expressions(rows: Sequence[RecordedRow], row: RecordedRow) -> list[ast.expr]:
@@ -564,14 +564,14 @@ def split_key_lookup(node: AST) -> tuple[OptionalExpression, str]:
     """
     base: Any = getattr(node, "value", None) if isinstance(node, ast.Subscript) else None
     key: Any = getattr(node, "slice", None)
-    if isinstance(node, ast.Call) and find_last_name_of_path(node.func) in ("get", "pop") and node.args:
+    if isinstance(node, ast.Call) and find_last_name_of_dotted_path(node.func) in ("get", "pop") and node.args:
         base = getattr(node.func, "value", None)
         key = node.args[0]
     is_known = isinstance(base, ast.Name) and isinstance(key, ast.Constant) and isinstance(key.value, str)
     return (base, key.value) if is_known else (None, "")
 
 
-def find_scoped_names_with_key_or_class(node: AST, statement: Statement) -> set[tuple[ScopedName, str]]:
+def identify_expression_by_scoped_names(node: AST, statement: Statement) -> set[tuple[ScopedName, str]]:
     """Return the scoped names that identify an expression in `ValueFlow`, each with the part that it denotes.
 
     A part is a dictionary key, or the class that defines an attribute. The part is "" if it is not known.
@@ -590,11 +590,13 @@ def find_scoped_names_with_key_or_class(node: AST, statement: Statement) -> set[
         return {
             (
                 (ATTRIBUTES, node.attr),
-                _get_name_if_standalone_class(statement.file, statement.enclosing_class_name) if is_own else "",
+                _get_name_if_class_without_base_or_subclass(statement.file, statement.enclosing_class_name)
+                if is_own
+                else "",
             )
         }
     if isinstance(node, ast.Subscript):
-        return find_scoped_names_with_key_or_class(node.value, statement)
+        return identify_expression_by_scoped_names(node.value, statement)
     return set()
 
 
@@ -610,11 +612,11 @@ def pair_targets_with_values(statement: Statement) -> Iterator[tuple[ast.expr, O
     return zip(statement.targets, values, strict=True)
 
 
-def _get_name_if_standalone_class(file: str, name: str) -> str:
+def _get_name_if_class_without_base_or_subclass(file: str, name: str) -> str:
     """Return the name of a class that has no base class or subclass in the text, or "" for other names."""
     classes = [statement.node for statement in list_statements(file) if isinstance(statement.node, ast.ClassDef)]
     own_classes = [definition for definition in classes if definition.name == name and not definition.bases]
-    if not own_classes or any(name in map(find_last_name_of_path, definition.bases) for definition in classes):
+    if not own_classes or any(name in map(find_last_name_of_dotted_path, definition.bases) for definition in classes):
         return ""
     return name
 
@@ -717,7 +719,7 @@ def _does_code_read_value(flow: ValueFlow, nodes: Iterable[AST], statement: Stat
     for n in nodes:
         is_read = isinstance(getattr(n, "ctx", None), ast.Load) and id(n) not in item_bases
         reads_item_by_call = isinstance(n, ast.Call) and bool(split_key_lookup(n)[1])
-        scoped_parts = find_scoped_names_with_key_or_class(n, statement) if is_read or reads_item_by_call else set()
+        scoped_parts = identify_expression_by_scoped_names(n, statement) if is_read or reads_item_by_call else set()
         for key, part in scoped_parts:
             for carrier, parts in flow.carriers.get(key, {}).items():
                 if (not part or parts & {part, ""}) and not _is_rebound_between(key, carrier, statement):
@@ -725,7 +727,7 @@ def _does_code_read_value(flow: ValueFlow, nodes: Iterable[AST], statement: Stat
         if isinstance(n, ast.Name) and n.id in flow.definitions and is_read and (CALL_RESULTS, n.id) in flow.carriers:
             return True  # The function is passed as an argument and called elsewhere, as in ``pool.map(f, ...)``.
         if isinstance(n, ast.Call):
-            name = find_last_name_of_path(n.func)
+            name = find_last_name_of_dotted_path(n.func)
             is_foreign_method = isinstance(n.func, ast.Attribute) and find_root_name(n.func) != "self"
             if (CALL_RESULTS, name) in flow.carriers or (FILLED_ARGUMENTS, name) in flow.carriers:
                 return True
@@ -750,7 +752,7 @@ def _is_rebound_between(key: ScopedName, carrier: Statement, reader: Statement) 
 def _find_value_receivers(flow: ValueFlow, statement: Statement, is_start: bool) -> set[tuple[ScopedName, str]]:
     """Return the names and parts that receive the value from a statement that reads it."""
     receivers = {
-        name_and_part for n in statement.targets for name_and_part in find_scoped_names_with_key_or_class(n, statement)
+        name_and_part for n in statement.targets for name_and_part in identify_expression_by_scoped_names(n, statement)
     }
     node, function_name = statement.node, statement.enclosing_function_name
     if isinstance(node, FUNCTION_NODES):
@@ -760,21 +762,23 @@ def _find_value_receivers(flow: ValueFlow, statement: Statement, is_start: bool)
         if function_name in CALL_METHODS:
             receivers.add(((CALL_RESULTS, ""), ""))
     for call in statement.calls:
-        receivers.update(_iter_receivers_of_call(flow, statement, call, is_start))
-    if _does_modify_own_function_parameter(statement):
+        receivers.update(_iter_names_receiving_value_in_call(flow, statement, call, is_start))
+    if _does_modify_part_of_own_parameter(statement):
         receivers.add(((FILLED_ARGUMENTS, function_name), ""))
     return receivers
 
 
-def _iter_receivers_of_call(
-    flow: ValueFlow, statement: Statement, call: ast.Call, is_start: bool
+def _iter_names_receiving_value_in_call(
+    flow: ValueFlow, statement: Statement, call: ast.Call, is_value_origin: bool
 ) -> Iterator[tuple[ScopedName, str]]:
     """Yield what receives the value: the call's container, the function's parameters, and modified arguments."""
     values = [*call.args, *(keyword.value for keyword in call.keywords)]
-    read_values = [value for value in values if is_start or _does_code_read_value(flow, ast.walk(value), statement)]
-    called_name = find_last_name_of_path(call.func)
+    read_values = [
+        value for value in values if is_value_origin or _does_code_read_value(flow, ast.walk(value), statement)
+    ]
+    called_name = find_last_name_of_dotted_path(call.func)
     if isinstance(call.func, ast.Attribute) and called_name in STORING_METHODS and read_values:
-        yield from find_scoped_names_with_key_or_class(call.func.value, statement)
+        yield from identify_expression_by_scoped_names(call.func.value, statement)
     for function in flow.definitions.get(called_name, ()):
         names = [argument.arg for argument in function.args.args]
         names = names[1:] if names[:1] == ["self"] else names
@@ -785,14 +789,14 @@ def _iter_receivers_of_call(
             if value in read_values:
                 yield parameter, ""
             if fills_arguments and parameter in flow.carriers:
-                yield from find_scoped_names_with_key_or_class(value, statement)
+                yield from identify_expression_by_scoped_names(value, statement)
 
 
-def _does_modify_own_function_parameter(statement: Statement) -> bool:
+def _does_modify_part_of_own_parameter(statement: Statement) -> bool:
     """Return whether a statement changes a part of an argument of its function, such as an item."""
     changed_names = {find_root_name(target) for target in statement.targets if not isinstance(target, ast.Name)}
     changed_names |= {
-        find_root_name(c.func) for c in statement.calls if find_last_name_of_path(c.func) in STORING_METHODS
+        find_root_name(c.func) for c in statement.calls if find_last_name_of_dotted_path(c.func) in STORING_METHODS
     }
     arguments = (argument.arg for function in statement.enclosing_functions[:1] for argument in function.args.args)
     return not changed_names.isdisjoint({*arguments} - {"self"})

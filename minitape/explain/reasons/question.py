@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from ...common.shared_results import get_or_build_shared_result
 from ...recording.recorded_rows import BackwardPass, Escape, InputEdge, RecordedRow, collect_rows_and_ancestors
 from ...recording.sites import NOWHERE, CallStack, Site
-from ..causes import Kind, find_kind_or_error_kind, get_kind_name
+from ..causes import Kind, get_kind_name_or_error_kind, get_kind_or_error_kind
 from .program_text import find_statement, unparse
 
 if TYPE_CHECKING:
@@ -329,7 +329,7 @@ def compute_break_cost(question: Question, row: int, edge: InputEdge, next_edge:
         edge: The break.
         next_edge: The next edge towards the target, or None at the target.
     """
-    kind = find_kind_or_error_kind(edge.cause)
+    kind = get_kind_or_error_kind(edge.cause)
     if next_edge is not None and _has_same_reason_as_next(kind, edge, next_edge):
         return TIE_COST
     reader = question.rows[row]
@@ -341,7 +341,7 @@ def compute_break_cost(question: Question, row: int, edge: InputEdge, next_edge:
         tie_breaks += 1
     if is_training_target_detached(reader.site):
         tie_breaks += 1
-    if get_kind_name(edge.cause) == "cut" and does_cut_remove_scalar_term(question, row):
+    if get_kind_name_or_error_kind(edge.cause) == "cut" and does_cut_remove_scalar_term(question, row):
         tie_breaks -= 1
     return kind.path_cost + TIE_COST * tie_breaks
 
@@ -409,7 +409,7 @@ def is_training_target_detached(site: Site) -> bool:
     return any(map(find_target_word, (*statement.bound_names, detached)))
 
 
-def does_repeat_previous_break(previous: InputEdge, edge: InputEdge) -> bool:
+def is_same_as_or_due_to_previous_break(previous: InputEdge, edge: InputEdge) -> bool:
     """Return whether a break only repeats the break before it on the path from the source.
 
     A break is a repetition in three cases:
@@ -436,7 +436,7 @@ def list_distinct_breaks(path: Iterable[PathStep]) -> list[PathStep]:
     previous = PathStep(-1, InputEdge(-1))
     for step in path:
         is_next = step.edge.input_row == previous.row
-        if step.edge.cause and not (is_next and does_repeat_previous_break(previous.edge, step.edge)):
+        if step.edge.cause and not (is_next and is_same_as_or_due_to_previous_break(previous.edge, step.edge)):
             breaks.append(step)
         previous = step
     return breaks

@@ -32,8 +32,8 @@ from ...recording.recorded_rows import (
 from ...recording.sites import Site
 from ...recording.value_summary import to_float_array
 from ..caller import format_place, format_place_suffix
-from ..causes import get_kind_name
-from ..explanation import Explanation, explain_cause, turn_patch_errors_into_warnings
+from ..causes import get_kind_name_or_error_kind
+from ..explanation import Explanation, explain_cause, turn_code_patch_errors_into_warnings
 from ..fixes.answer_fixes import add_fixes_to_explanation
 from ..operation_families import OperationNames
 from ..translated_sentences import fill
@@ -86,7 +86,7 @@ class Suspicion(NamedTuple):
         answer = explain_cause(question.adapter.framework, self.cause, self.site, self.variant, self.fields)
         answer.name = source_name
         answer._rows = [] if self.row is None else [self.row]
-        with turn_patch_errors_into_warnings():
+        with turn_code_patch_errors_into_warnings():
             add_fixes_to_explanation(question, Finding(self.cause, self.site, self.row), answer)
         return answer
 
@@ -130,8 +130,8 @@ class CheckedRun:
         trained_keys: The keys of all sources that the program trains, if they are known.
         has_named_sources: Whether programs name each source whose gradient they request.
         find_operand_row_before_implicit_broadcast: Returns the row of the operand as the program itself wrote it.
-        find_row_read_as_logits: Returns the row that a loss uses as logits, or None if the operation is not such a
-            loss.
+        find_row_read_as_logits_by_loss: Returns the row that a loss uses as logits, or None if the operation is not
+            such a loss.
     """
 
     rows: Sequence[RecordedRow]
@@ -152,8 +152,8 @@ class CheckedRun:
     find_operand_row_before_implicit_broadcast: Callable[[CheckedRun, RecordedRow, int], int] = (
         lambda run, row, operand: operand
     )
-    find_row_read_as_logits: Callable[[CheckedRun, RecordedRow], OptionalNumber] = lambda run, row: (
-        find_row_read_as_logits(run, row)
+    find_row_read_as_logits_by_loss: Callable[[CheckedRun, RecordedRow], OptionalNumber] = lambda run, row: (
+        find_row_read_as_logits_by_loss(run, row)
     )
     _affected_rows_by_cause: dict[str, RowSet] = field(default_factory=dict, init=False)
 
@@ -175,7 +175,7 @@ class CheckedRun:
         """
         return collect_rows_and_connected_ancestors(self.rows, [row])
 
-    def iter_reached_operations_named(self, ops: Collection[str]) -> Iterator[RecordedRow]:
+    def iter_reached_operations_named_last_first(self, ops: Collection[str]) -> Iterator[RecordedRow]:
         """Yield the operations with the given names at which an adjoint arrived, the last one first."""
         rows = (self.rows[row] for row in sorted(self.reached_operations, reverse=True))
         return (row for row in rows if row.op in ops)
@@ -239,10 +239,12 @@ class CheckedRun:
         checks = LEADING_CHECKS if self.has_placeholder_values else (*LEADING_CHECKS, *self.checks, *TRAILING_CHECKS)
         with np.errstate(all="ignore"):
             return [
-                self._add_affected_rows_not_searched_before(suspicion) for check in checks for suspicion in check(self)
+                self._add_affected_ancestors_not_searched_before(suspicion)
+                for check in checks
+                for suspicion in check(self)
             ]
 
-    def _add_affected_rows_not_searched_before(self, suspicion: Suspicion) -> Suspicion:
+    def _add_affected_ancestors_not_searched_before(self, suspicion: Suspicion) -> Suspicion:
         """Add the connected ancestors of a suspicion's row, except those behind an earlier suspicion's ancestors.
 
         Only the first suspicion with a given cause counts for a source, so no row is searched twice for one cause.
@@ -336,13 +338,18 @@ def _format_column_and_row_operands(run: CheckedRun, row: RecordedRow, column: i
     return dict(zip("yx" if column else "xy", written or "xy", strict=True))
 
 
-def is_column_and_vector(column_shape: Sizes, row_shape: Sizes) -> bool:
+def is_column_and_vector(column_shape: Sizes, vector_shape: Sizes) -> bool:
     """Return whether two shapes are (N, 1) and (N,) with the same N.
 
     >>> is_column_and_vector((8, 1), (8,)), is_column_and_vector((8, 1), (1, 8)), is_column_and_vector((1, 1), (1,))
     (True, False, False)
     """
-    return len(row_shape) == 1 and row_shape[0] is not None and row_shape[0] > 1 and column_shape == (row_shape[0], 1)
+    return (
+        len(vector_shape) == 1
+        and vector_shape[0] is not None
+        and vector_shape[0] > 1
+        and column_shape == (vector_shape[0], 1)
+    )
 
 
 def _find_operands_and_broadcast_column_index(
@@ -392,7 +399,8 @@ def _find_mistaken_broadcast_rows_up_to_sum(run: CheckedRun, table_row: Recorded
 def _is_softmax_or_loss_applying_softmax(run: CheckedRun, row: RecordedRow) -> bool:
     """Return whether a row is a softmax, or a loss that applies a softmax to its logits."""
     takes_logits = (
-        run.op_names.activation_of_loss.get(row.op) == "softmax" and run.find_row_read_as_logits(run, row) is not None
+        run.op_names.activation_of_loss.get(row.op) == "softmax"
+        and run.find_row_read_as_logits_by_loss(run, row) is not None
     )
     return takes_logits or run.find_activation_name(row) == "softmax"
 
@@ -437,11 +445,11 @@ def check_activation_before_logits_loss(run: CheckedRun) -> Suspicions:
     Args:
         run: The run to check.
     """
-    for row in run.iter_reached_operations_named({*run.op_names.activation_of_loss, *LOGARITHM_OPS}):
+    for row in run.iter_reached_operations_named_last_first({*run.op_names.activation_of_loss, *LOGARITHM_OPS}):
         activation = run.op_names.activation_of_loss.get(row.op, "")
-        logits = run.find_row_read_as_logits(run, row) if activation else None
+        logits = run.find_row_read_as_logits_by_loss(run, row) if activation else None
         if logits is None:
-            activation, logits = _find_activation_in_log_of_exponentials(run, row)
+            activation, logits = _find_activation_and_logits_in_log_of_exp(run, row)
         if logits is None:
             continue
         maker, loss_name = (
@@ -469,7 +477,7 @@ def _get_called_loss_name_or_placeholder(site: Site) -> str:
     )
 
 
-def find_row_read_as_logits(run: CheckedRun, row: RecordedRow) -> OptionalNumber:
+def find_row_read_as_logits_by_loss(run: CheckedRun, row: RecordedRow) -> OptionalNumber:
     """Return the row that a loss uses as logits, or None if the operation is not such a loss.
 
     TensorFlow's sigmoid cross-entropy begins with ``where(logits >= 0, logits, 0)``.
@@ -487,7 +495,7 @@ def find_row_read_as_logits(run: CheckedRun, row: RecordedRow) -> OptionalNumber
     return logits.index if is_sign_test else None
 
 
-def _find_activation_in_log_of_exponentials(run: CheckedRun, row: RecordedRow) -> tuple[str, OptionalNumber]:
+def _find_activation_and_logits_in_log_of_exp(run: CheckedRun, row: RecordedRow) -> tuple[str, OptionalNumber]:
     """Return the name of the activation that a logarithm of exponentials computes, and the row it is applied to.
 
     ``log(1 + exp(z))`` is the logarithm of a sigmoid, and ``log(sum(exp(z)))`` belongs to a softmax.
@@ -546,7 +554,7 @@ def _check_untracked_term(run: CheckedRun, row: RecordedRow, terms: Collection[i
     tracked_inputs = run.list_tracked_inputs(row)
     if not is_computed or not tracked_inputs:
         return
-    is_discrete = get_kind_name(cause) != "paused" and row.dtype in ("bool", "int32", "int64")
+    is_discrete = get_kind_name_or_error_kind(cause) != "paused" and row.dtype in ("bool", "int32", "int64")
     is_flat = cause in FLAT_CAUSES or is_discrete
     if is_flat or cause in ("copied", *UNRECORDED_GRADIENT_CAUSES):
         variant = "derivative" if cause in UNRECORDED_GRADIENT_CAUSES else ""
@@ -560,7 +568,11 @@ def _check_untracked_term(run: CheckedRun, row: RecordedRow, terms: Collection[i
     reached = {index for other in passes for index in other.adjoints if run.rows[index].kind == "operation"}
     # ``z`` may also be a term itself, whose value alone the program replaces.
     operands = {index for tracked in tracked_inputs for index in run.rows[tracked].inputs}
-    if get_kind_name(cause) == "cut" and reached.isdisjoint(tracked_inputs) and operands.isdisjoint(terms):
+    if (
+        get_kind_name_or_error_kind(cause) == "cut"
+        and reached.isdisjoint(tracked_inputs)
+        and operands.isdisjoint(terms)
+    ):
         consumers = find_nearest_tracked_consumers(run.rows, map_rows_to_readers(run.rows), row.index) & reached
         if consumers and consumers.issubset(terms):
             yield Suspicion(
@@ -646,7 +658,7 @@ def check_gradient_of_rounding_errors(run: CheckedRun) -> Suspicions:
         run: The run to check.
     """
     fields_by_row = {}
-    for row in run.iter_reached_operations_named(run.op_names.normalizing_ops):
+    for row in run.iter_reached_operations_named_last_first(run.op_names.normalizing_ops):
         received, sent = run.find_adjoint(row.index), run.find_share_sent_to_first_input(row)
         if received is None or sent is None or sent.shape != received.shape:
             continue
@@ -683,7 +695,7 @@ class RowSize(NamedTuple):
     size: float
 
 
-def check_strongest_repeated_scaling(run: CheckedRun) -> Suspicions:
+def check_vanishing_or_exploding_by_repetition(run: CheckedRun) -> Suspicions:
     """Find the operation whose repetitions, in a loop or a deep network, scaled the adjoint most.
 
     Args:
@@ -717,7 +729,7 @@ def check_strongest_repeated_scaling(run: CheckedRun) -> Suspicions:
         "n": len(series),
         "ratio": ratio,
     }
-    only_rows = () if affects_all else find_row_and_ancestors_with_tiny_adjoint(run, first.row, first.size)
+    only_rows = () if affects_all else find_row_and_its_tiny_adjoint_ancestors(run, first.row, first.size)
     yield build_row_suspicion(row, cause, fields, only_rows=only_rows)
 
 
@@ -752,7 +764,7 @@ def check_saturated_activations(run: CheckedRun) -> Suspicions:
     Args:
         run: The run to check.
     """
-    for row in run.iter_reached_operations_named(run.op_names.saturating_ops):
+    for row in run.iter_reached_operations_named_last_first(run.op_names.saturating_ops):
         adjoint = run.find_adjoint(row.index)
         received = compute_root_mean_square(adjoint)
         sent = compute_root_mean_square(run.find_share_sent_to_first_input(row))
@@ -767,7 +779,7 @@ def check_saturated_activations(run: CheckedRun) -> Suspicions:
                 "to": sent,
                 "ratio": sent / received,
             }
-            only_rows = find_row_and_ancestors_with_tiny_adjoint(run, row.index, received)
+            only_rows = find_row_and_its_tiny_adjoint_ancestors(run, row.index, received)
             yield build_row_suspicion(row, "vanishing", fields, "saturated", only_rows)
 
 
@@ -798,7 +810,7 @@ def _has_small_or_unknown_slope(run: CheckedRun, row: RecordedRow, adjoint: Opti
     return compute_root_mean_square(adjoint * slope) < 10 * VANISHING_RATIO * compute_root_mean_square(adjoint)
 
 
-def find_row_and_ancestors_with_tiny_adjoint(run: CheckedRun, row: int, adjoint_size: float) -> RowSet:
+def find_row_and_its_tiny_adjoint_ancestors(run: CheckedRun, row: int, adjoint_size: float) -> RowSet:
     """Return a row and those of its ancestors that received almost no adjoint.
 
     An input of every repetition, such as a solver parameter, is not included, because it receives its gradient from the
@@ -848,7 +860,7 @@ TRAILING_CHECKS: tuple[Check, ...] = (
     check_gradients_and_weights_growing_in_steps,
     check_term_without_gradient,
     check_gradient_of_rounding_errors,
-    check_strongest_repeated_scaling,
+    check_vanishing_or_exploding_by_repetition,
     check_saturated_activations,
 )
 

@@ -23,7 +23,7 @@ from ...recording.graph_nodes import (
     CodePlace,
     NodeAndBreak,
     ValueNode,
-    build_call_stack,
+    build_call_stack_outermost_first,
     find_origin_place,
     is_leaf,
     is_variable_state,
@@ -51,7 +51,7 @@ from ..translated_sentences import fill
 from . import suspects, tape_sentences
 from .adapter import Adapter, NamesAndValues
 from .object_names import get_source_name_or_placeholder
-from .program_text import LOOP_NODES, Statement, find_last_name_of_call, find_statement
+from .program_text import LOOP_NODES, Statement, find_last_name_of_call_at_placed_site, find_statement
 from .question import Creation, Question
 
 
@@ -198,7 +198,7 @@ class TapeRowDetails:
 
     def find_call_stack(self, row: RecordedRow) -> CallStack:
         """Return the statements that were running when the row was computed, outermost first."""
-        return build_call_stack(self.find_place(row))
+        return build_call_stack_outermost_first(self.find_place(row))
 
     def find_value(self, row: RecordedRow) -> ValueSummary:
         """Return the elements of the row, if the tape kept them."""
@@ -337,7 +337,7 @@ class TapeAdapter(Adapter):
             *suspects.check_term_without_gradient(run),
         ]
 
-    def list_program_names_and_values(self) -> NamesAndValues:
+    def list_program_variable_names_and_values(self) -> NamesAndValues:
         """Return the names and values of the variables in the program that asked the question."""
         return collect_asking_variables().items()
 
@@ -375,14 +375,14 @@ class TapeAdapter(Adapter):
         if isinstance(obj, Tensor):
             node = self.reachability.graph.find_or_add_tensor_node(obj)
             place = node.find_creation_place() if is_leaf(node) else node.find_computation_use_or_creation_place()
-            return Creation(clock, build_call_stack(place))
-        call_stack = build_call_stack(find_origin_place(origin))
+            return Creation(clock, build_call_stack_outermost_first(place))
+        call_stack = build_call_stack_outermost_first(find_origin_place(origin))
         innermost = find_statement(find_innermost_site(call_stack))
         if innermost.find_call("Variable", "add_weight", "deepcopy", "copy") is not None:
             return Creation(clock, call_stack)
         layer = self.owners.find_owner(obj)
         frames = () if layer is None else find_creation_stack(layer)
-        return Creation(clock, build_call_stack(CodePlace(frames)) if frames else call_stack)
+        return Creation(clock, build_call_stack_outermost_first(CodePlace(frames)) if frames else call_stack)
 
     def find_leaf_creation(self, row: RecordedRow) -> Creation:
         """Return when and where a leaf was created.
@@ -409,20 +409,20 @@ class TapeAdapter(Adapter):
         node: ValueNode = row.extra
         return node.is_literal_number()
 
-    def is_watched(self, row: RecordedRow) -> bool:
+    def was_watched_by_program(self, row: RecordedRow) -> bool:
         """Return whether the program watched a row, either by calling ``watch`` or by reading a variable.
 
         Args:
             row: The row.
         """
-        return self.reachability.was_watched(row.extra)
+        return self.reachability.was_watched_or_read_from_variable(row.extra)
 
     def find_block_begin_call_stack(self) -> CallStack:
         """Return the statements that were running when the tape began, outermost first."""
         begins = self.reachability.block_begins
         if not begins or not begins[-1].frames:
             return [NOWHERE]
-        return build_call_stack(CodePlace(begins[-1].frames))
+        return build_call_stack_outermost_first(CodePlace(begins[-1].frames))
 
     def is_after_block_begin(self, clock: int) -> bool:
         """Return whether a time is after the beginning of one of the tape's ``with`` blocks.
@@ -432,7 +432,7 @@ class TapeAdapter(Adapter):
         """
         return any(begin.clock < clock for begin in self.reachability.block_begins)
 
-    def was_source_created_again_by(
+    def was_source_replaced_when_statement_reran(
         self,
         question: Question,
         leaf: RecordedRow,
@@ -474,7 +474,7 @@ class TapeAdapter(Adapter):
         label = node.find_operation_name()
         if label == "function":
             return fill("the tf.function")
-        called_name = find_last_name_of_call(question.rows[row].site)
+        called_name = find_last_name_of_call_at_placed_site(question.rows[row].site)
         if not label or not called_name or called_name in (label, "__call__"):
             return label or question.rows[row].op
         if label == "custom_gradient":

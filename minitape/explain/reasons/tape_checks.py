@@ -11,18 +11,18 @@ from ...engine.backward.targets_and_sources import find_rows_in_recording
 from ...engine.record.provenance import find_creation_stack
 from ...engine.tensor.variable import UnreadVariable
 from ...engine.types import TargetOrSource, TargetsOrSources
-from ...recording.graph_nodes import Break, CodePlace, build_call_stack, find_origin_place, to_site
+from ...recording.graph_nodes import Break, CodePlace, build_call_stack_outermost_first, find_origin_place, to_site
 from ...recording.recorded_rows import OTHER_RECORDING, BackwardPass, Escape, RecordedRow
 from ...recording.sites import NOWHERE, Site, find_innermost_site
 from ...recording.value_origins import find_origin
 from ...recording.value_summary import ValueSummary
-from ..causes import get_kind_name
+from ..causes import get_kind_name_or_error_kind
 from ..explanation import Explanation
 from ..layer_lookup import list_variables_of_owner
 from ..replayed_sweep import replay_function_call_on_new_tape, replay_sweep
 from ..translated_sentences import fill
 from . import checks, finding_sentences
-from .check_order import FrameworkChecks, combine_checks, find_nothing, find_path_break, run_checks
+from .check_order import FrameworkChecks, combine_checks, find_nothing, find_path_break, run_checks_until_first_finding
 from .program_text import find_statement
 from .question import ADD_OPS, Finding, OptionalFinding, find_nearest_tracked_consumers
 from .tape_adapter import TapeAdapter, TapeQuestion, build_question, build_tape_adapter
@@ -54,7 +54,7 @@ def find_source_not_watched_when_used(question: TapeQuestion) -> OptionalFinding
         return None
     uses = question.list_target_ancestors_reading_source()
     first_use = next((row for row in uses if row.position != OTHER_RECORDING), uses[0] if uses else None)
-    late_watch = _find_late_watch(question)
+    late_watch = _find_late_or_paused_watch(question)
     if late_watch is not None:
         late_watch.row = None if first_use is None else first_use.index
         return late_watch
@@ -103,13 +103,15 @@ def _was_watched_after_last_use(question: TapeQuestion) -> bool:
     """
     adapter = question.adapter
     rows = (question.rows[row] for row in question.used_source_rows)
-    watched_since = [adapter.reachability.tape.watched[row.extra.row] for row in rows if adapter.is_watched(row)]
+    watched_since = [
+        adapter.reachability.tape.watched[row.extra.row] for row in rows if adapter.was_watched_by_program(row)
+    ]
     if not watched_since:
         return False
     return all(0 <= use.position < min(watched_since) for use in question.list_target_ancestors_reading_source())
 
 
-def _find_late_watch(question: TapeQuestion) -> OptionalFinding:
+def _find_late_or_paused_watch(question: TapeQuestion) -> OptionalFinding:
     """Find a call to ``tape.watch`` that ran too late, or that ran while recording was paused.
 
     Args:
@@ -207,7 +209,7 @@ def find_uncalled_layer_of_source(question: TapeQuestion) -> OptionalFinding:
     ):
         return None
     frames = find_creation_stack(owner)
-    call_stack = build_call_stack(CodePlace(frames)) if frames else question.source_call_stack
+    call_stack = build_call_stack_outermost_first(CodePlace(frames)) if frames else question.source_call_stack
     name = getattr(owner, "name", None)
     class_name = type(owner).__name__
     detail = f"{name} ({class_name})" if isinstance(name, str) else class_name
@@ -257,14 +259,14 @@ TAPE_CHECKS = FrameworkChecks(
     find_cause_behind_break=refine_break_finding_with_tape_details,
     rank_escapes=checks.rank_escapes_by_likely_cause,
     build_escape_finding=build_finding_of_escape_or_earlier_break,
-    find_replaced_source=combine_checks(
+    find_replacement_of_unused_source=combine_checks(
         checks.find_leaf_replacing_source,
         checks.find_unused_source_sharing_ancestor,
         find_leaf_of_same_kind_equal_to_source,
     ),
     find_result_unused_by_target=find_nothing,  # The sentence for "independent" names the last use.
     find_uncalled_layer=find_uncalled_layer_of_source,
-    find_lost_gradient=checks.build_finding_of_independent_target,
+    find_lost_gradient=checks.build_finding_of_target_without_source,
 )
 
 
@@ -274,7 +276,7 @@ def explain_missing_gradient(question: TapeQuestion) -> Explanation:
     Args:
         question: The question about the source.
     """
-    return to_tape_explanation(question, run_checks(question, TAPE_CHECKS))
+    return to_tape_explanation(question, run_checks_until_first_finding(question, TAPE_CHECKS))
 
 
 def to_explanation_of_zero_or_nonfinite(question: TapeQuestion, finding: Finding) -> Explanation:
@@ -375,7 +377,7 @@ def is_blocked_path_needed_beside_open_path(question: TapeQuestion, break_findin
         question: The question about the source.
         break_finding: The break on the blocked path.
     """
-    if get_kind_name(break_finding.cause) == "cut":
+    if get_kind_name_or_error_kind(break_finding.cause) == "cut":
         return any(
             question.rows[consumer].op in {*ADD_OPS, "ConcatV2"}
             for consumer in find_nearest_tracked_consumers(question.rows, question.readers, break_finding.row or 0)
@@ -447,7 +449,7 @@ def move_finding_into_call(
         inner_question.sweep = sweep
         inner_question.name = question.name
         if not inner_adapter.reachability.is_connected(source):
-            cut = run_checks(inner_question, TAPE_CHECKS)
+            cut = run_checks_until_first_finding(inner_question, TAPE_CHECKS)
             if cut.cause == "independent":  # The source is used in another branch of the function.
                 return question, Finding("independent", finding.site, variant="call")
             return inner_question, cut
@@ -513,7 +515,9 @@ def explain_gradient(adapter: TapeAdapter, source: Any) -> Explanation:
     return answer
 
 
-def find_break_inside_py_function(tape: GradientTape, target: TargetOrSource, source: TargetOrSource) -> Break | None:
+def find_break_on_tape_of_py_function(
+    tape: GradientTape, target: TargetOrSource, source: TargetOrSource
+) -> Break | None:
     """Return the break on the path from a source to a target inside a ``tf.py_function``, or None.
 
     Args:
@@ -524,5 +528,5 @@ def find_break_inside_py_function(tape: GradientTape, target: TargetOrSource, so
     adapter = build_tape_adapter(tape, [target], [source])
     if adapter.reachability.is_connected(source):
         return None
-    finding = run_checks(build_question(adapter, source), TAPE_CHECKS)
+    finding = run_checks_until_first_finding(build_question(adapter, source), TAPE_CHECKS)
     return Break(finding.cause, getattr(finding.site, "place", None), finding.detail)

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 from ...recording.graph_nodes import ValueNode, is_variable_state
 from ...recording.sites import NOWHERE
 from ..caller import format_place_suffix
-from ..fixes.edits import format_variable_assign_call
+from ..fixes.edits import format_variable_assign_call_or_empty
 from ..fixes.host_conversion_fixes import CONVERSION_NAMES
 from ..translated_sentences import fill
 from .checks import SETUP_METHODS, is_escape_only_control_flow, is_name_bound_to_variable_elsewhere
 from .object_names import find_name_bound_at_site
 from .program_text import (
-    collect_names_and_attributes_of_nodes,
-    find_last_name_of_path,
+    collect_own_names_and_attributes_of_nodes,
+    find_last_name_of_dotted_path,
     find_statement,
     read_program,
     unparse,
@@ -91,7 +91,7 @@ class BlamedPlace:
         """Return whether the blamed expression calls a function of a module, such as ``tf.math.round``."""
         root = self.function_text.partition(".")[0]
         is_imported = root in read_program(self.statement.file).imported_modules
-        root_value = dict(self.adapter.list_program_names_and_values()).get(root)
+        root_value = dict(self.adapter.list_program_variable_names_and_values()).get(root)
         return "." in self.function_text and (is_imported or root == "tf" or hasattr(root_value, "__loader__"))
 
     def format_operation(self, is_whole_call: bool = False) -> str:
@@ -155,7 +155,7 @@ def describe_escape(blamed: BlamedPlace) -> Fields:
         The sentence fields.
     """
     method = blamed.finding.detail
-    name = find_last_name_of_path(blamed.call.func) if blamed.function_text else ""
+    name = find_last_name_of_dotted_path(blamed.call.func) if blamed.function_text else ""
     if method == "bool" or is_escape_only_control_flow(blamed.question, blamed.finding):
         return {"kind": "choice"}
     if name in ("numpy_function", "py_func") or method in ("tf.numpy_function", "tf.py_function"):
@@ -183,7 +183,7 @@ def describe_value_stored_in_variable(blamed: BlamedPlace) -> Fields:
         return {"kind": "variable before" if was_before_block else "variable", "code": names[0]}
     call = blamed.call
     is_method = blamed.function_text and not blamed.calls_module_function()
-    if not is_method or not find_last_name_of_path(call.func).startswith("assign"):
+    if not is_method or not find_last_name_of_dotted_path(call.func).startswith("assign"):
         return {"what": f"{blamed.function_text}(...)"} if blamed.function_text else {}
     variable = unparse(call.func.value)
     value = unparse(call.args[0]) if call.args else ""
@@ -191,7 +191,7 @@ def describe_value_stored_in_variable(blamed: BlamedPlace) -> Fields:
     prefix = {"assign": "", "assign_add": f"{variable} + ", "assign_sub": f"{variable} - "}.get(call.func.attr)
     if was_before_block or prefix is None or not 0 < len(value) <= MAX_CODE_LENGTH:
         return fields | {"kind": "before" if was_before_block else ""}
-    reads_variable = prefix or variable in collect_names_and_attributes_of_nodes(ast.walk(call.args[0]))
+    reads_variable = prefix or variable in collect_own_names_and_attributes_of_nodes(ast.walk(call.args[0]))
     return fields | {"kind": "changed" if reads_variable else "expression", "instead": f"{prefix}{value}"}
 
 
@@ -223,7 +223,7 @@ def describe_operation_outside_block(blamed: BlamedPlace) -> Fields:
 def describe_pause(blamed: BlamedPlace) -> Fields:
     """Describe the block in which recording is paused."""
     pause_statement = blamed.statement.find_enclosing_with_or_function_using("stop_recording", "init_scope")
-    is_init_scope = pause_statement is not None and "init_scope" in collect_names_and_attributes_of_nodes(
+    is_init_scope = pause_statement is not None and "init_scope" in collect_own_names_and_attributes_of_nodes(
         pause_statement.nodes
     )
     return {"function": "init_scope" if is_init_scope else "stop_recording"}
@@ -275,7 +275,7 @@ def find_assigned_name_and_update_call(blamed: BlamedPlace) -> TextPair:
     value = node.value
     ancestors = blamed.question.find_rows_and_ancestors(blamed.question.source_rows)
     rows: list[ValueNode] = [blamed.question.rows[row].extra for row in ancestors]
-    called_name = find_last_name_of_path(getattr(value, "func", node))
+    called_name = find_last_name_of_dotted_path(getattr(value, "func", node))
     if called_name.startswith("assign"):
         return name, unparse(value)
     changes_part = not name.isidentifier() and any(
@@ -284,7 +284,7 @@ def find_assigned_name_and_update_call(blamed: BlamedPlace) -> TextPair:
     changes = changes_part or is_name_bound_to_variable_elsewhere(blamed.question, blamed.statement)
     if not changes or isinstance(value, LITERAL_NODES) or called_name in SHAPE_FUNCTIONS.split():
         return name, ""  # The assignment does not update a variable.
-    assignment = format_variable_assign_call(name, value, node.op if isinstance(node, ast.AugAssign) else None)
+    assignment = format_variable_assign_call_or_empty(name, value, node.op if isinstance(node, ast.AugAssign) else None)
     return name, assignment if len(assignment) <= 70 else ""
 
 

@@ -128,7 +128,7 @@ def build_custom_rule_finding(
     return build_row_finding(question, cause, row, variant, detail, find_blamed_return_site_of_rule(question, row))
 
 
-def find_row_that_stopped_adjoint(question: Question) -> OptionalNumber:
+def find_row_that_passed_on_no_adjoint(question: Question) -> OptionalNumber:
     """Return the row on the path that received an adjoint but did not pass any on.
 
     Args:
@@ -335,7 +335,7 @@ def find_cause_of_zero(question: Question) -> OptionalFinding:
     # Zeros usually pass through many operations, so their origin is explained only once for all sources behind the
     # same operation.
     origins, changed_rows, zeroing_calls = question.get_or_compute_shared_result(
-        "zeros", lambda: _find_zero_origins_hook_rows_and_calls(question)
+        "zeros", lambda: _find_zero_origins_hooks_and_zeroing_calls(question)
     )
     row = origins.get(arrived_rows[0])
     if row is None:
@@ -346,7 +346,7 @@ def find_cause_of_zero(question: Question) -> OptionalFinding:
     )
 
 
-def _find_zero_origins_hook_rows_and_calls(question: Question) -> tuple[RowByRow, RowSet, RowList]:
+def _find_zero_origins_hooks_and_zeroing_calls(question: Question) -> tuple[RowByRow, RowSet, RowList]:
     """Find out where a sweep makes adjoints zero. The sweep is searched only once for all sources.
 
     Returns:
@@ -447,7 +447,7 @@ def explain_zero_of_operation(question: Question, row: int) -> Finding:
     """
     operation = question.rows[row]
     mechanism = find_mechanism_that_can_zero_adjoint(question, row)
-    if _has_subnormal_adjoint(question, row):
+    if _is_adjoint_subnormal_everywhere(question, row):
         return build_row_finding(question, "zero_factor", row, "underflow")
     if operation.op in FLAT_AT_ZERO_OPS:
         return build_row_finding(question, "zero_derivative", row, "point")
@@ -461,7 +461,7 @@ def explain_zero_of_operation(question: Question, row: int) -> Finding:
         return finding
     if operation.op in question.adapter.class_loss_ops:
         return _explain_zeros_of_class_loss(question, operation)
-    if _is_saturated(question, row, mechanism):
+    if _is_at_upper_limit_or_one_hot(question, row, mechanism):
         return build_row_finding(question, "saturated", row)
     if mechanism == "zero_factor":
         return _explain_product_that_sends_zeros(question, operation)
@@ -469,16 +469,16 @@ def explain_zero_of_operation(question: Question, row: int) -> Finding:
         is_softmax = mechanism == "zero_cancels" and operation.op.lower() == "softmax"
         is_one_class = is_softmax and operation.array is not None and bool(np.all(operation.array == 1))
         return build_row_finding(question, mechanism, row, "one" if is_one_class else "")
-    return explain_zero_of_unlisted_operation(question, row)
+    return explain_zero_by_cancellation_or_other_row(question, row)
 
 
-def _is_saturated(question: Question, row: int, mechanism: str) -> bool:
+def _is_at_upper_limit_or_one_hot(question: Question, row: int, mechanism: str) -> bool:
     if mechanism == "dead_relu":
-        return not is_relu_zero_where_adjoint_arrived(question, row)
+        return not is_relu_zero_or_unknown_at_adjoint(question, row)
     return mechanism == "zero_cancels" and is_softmax_one_hot(question, row)
 
 
-def _has_subnormal_adjoint(question: Question, row: int) -> bool:
+def _is_adjoint_subnormal_everywhere(question: Question, row: int) -> bool:
     """Return whether the adjoint at an operation is so small that its type cannot hold all of its digits."""
     rows = question.rows
     limit = max(SMALLEST_NORMALS.get(rows[index].dtype, 0.0) for index in (row, *rows[row].inputs))
@@ -517,7 +517,7 @@ def _explain_product_that_sends_zeros(question: Question, operation: RecordedRow
     return find_relu_or_step_that_made_input_zero(question, row) or build_row_finding(question, "zero_factor", row)
 
 
-def explain_zero_of_unlisted_operation(question: Question, row: int) -> Finding:
+def explain_zero_by_cancellation_or_other_row(question: Question, row: int) -> Finding:
     """Explain the zeros sent by an operation that is not in the adapter's table of zero-making operations.
 
     Either the operation's shares cancel, or the zeros come from an earlier or later operation.
@@ -628,7 +628,7 @@ def does_broadcast_cancel(question: Question, row: int) -> bool:
     return True
 
 
-def is_relu_zero_where_adjoint_arrived(question: Question, relu_row: int) -> bool:
+def is_relu_zero_or_unknown_at_adjoint(question: Question, relu_row: int) -> bool:
     """Return whether a relu yields zero for every element that received an adjoint.
 
     If the result is False, the value is at another limit, such as the upper limit of a relu6 or a hard sigmoid.

@@ -58,7 +58,7 @@ class LeafSearch:
         for site in self.pass_counts:
             self.pass_counts[site] = 2 * FIRST_SEARCHES + 1  # The next number is a power of two.
 
-    def find_leaves_if_due(
+    def list_leaves_reached_by_pass_if_due(
         self, roots: Tensors, site: Site, frame: OptionalFrame, has_account: Callable[[int], bool]
     ) -> Tensors:
         """Return the leaves that a backward pass reaches. Lines that have been searched often enough are skipped.

@@ -184,8 +184,8 @@ class TorchRunWatch:
         self._scaler_watch.install_hooks(patches)
         ScheduleWatch(self).install_hooks(patches)
         for registry, hook in (
-            (optimizers._global_optimizer_pre_hooks, self._record_step_and_sample_weights),
-            (optimizers._global_optimizer_post_hooks, self._record_updates_and_rest_if_nothing_is_new),
+            (optimizers._global_optimizer_pre_hooks, self._record_coming_step_and_sample_weights),
+            (optimizers._global_optimizer_post_hooks, self._record_updates_and_rest_if_no_route_is_new),
             (modules._global_parameter_registration_hooks, self._record_parameter_registration),
         ):
             add_global_hook(patches, hook, registry)
@@ -194,7 +194,7 @@ class TorchRunWatch:
         """Stop following the program, and complete the accounts."""
         self.patches.undo_all()
         with DisableTorchFunction(), self.errors:
-            self._record_waiting_losses()
+            self._record_waiting_losses_and_first_nonfinite()
             accounts = self._close_gone_accounts_and_list_others()
             for account in accounts:
                 account.record_gradient_changes_by_program(self.accounts)
@@ -284,7 +284,7 @@ class TorchRunWatch:
         site = get_site_running_in_frame(frame)
         if not self.is_resting:
             with DisableTorchFunction(), self.errors:
-                self._open_accounts_before_pass(roots, site, frame)
+                self._open_accounts_and_record_gradient_changes(roots, site, frame)
         self.accounts.passes += 1
         self.accounts.paused_at = NOWHERE if torch.is_grad_enabled() else self._last_pause
         self._backward_depth += 1
@@ -322,7 +322,7 @@ class TorchRunWatch:
             self.failure = error
             raise
 
-    def _open_accounts_before_pass(self, roots: Tensors, site: Site, frame: OptionalFrame) -> None:
+    def _open_accounts_and_record_gradient_changes(self, roots: Tensors, site: Site, frame: OptionalFrame) -> None:
         """Open accounts for the leaves that the pass will reach, and inspect all gradients before the pass.
 
         Args:
@@ -332,7 +332,9 @@ class TorchRunWatch:
         """
         if not self.measures:
             frame = None  # A recording finds the names of its leaves by itself.
-        for leaf in self.leaf_search.find_leaves_if_due(roots, site, frame, self.tensor_accounts.__contains__):
+        for leaf in self.leaf_search.list_leaves_reached_by_pass_if_due(
+            roots, site, frame, self.tensor_accounts.__contains__
+        ):
             self.find_or_open_account(leaf)
         for account in self._close_gone_accounts_and_list_others():
             account.record_gradient_changes_by_program(self.accounts)
@@ -357,7 +359,7 @@ class TorchRunWatch:
                 account.remember_weights_if_gradient_was_lost_before(tensor)
                 if not account.got_gradient:
                     copy = None if self._log is None else self._log.find_value(tensor)
-                    account.record_first_gradient_and_weights(tensor, copy)
+                    account.remember_weights_at_first_gradient(tensor, copy)
                 continue
             self._record_leftover_if_only_other_optimizers_stepped(account, pending[-1], contribution)
             if id(pending) not in extended:
@@ -410,9 +412,9 @@ class TorchRunWatch:
         value = root if root.numel() == 1 else root.sum()
         self._late_losses.append((value, scale, site, self.accounts.passes))
         if value.device.type == "cpu" or len(self._late_losses) >= LATE_LOSSES:
-            self._record_waiting_losses()
+            self._record_waiting_losses_and_first_nonfinite()
 
-    def _record_waiting_losses(self) -> None:
+    def _record_waiting_losses_and_first_nonfinite(self) -> None:
         late_losses, self._late_losses = self._late_losses, []
         for tensor, scale, site, pass_number in late_losses:
             value = float(tensor.real) if tensor.is_complex() else float(tensor)
@@ -583,7 +585,7 @@ class TorchRunWatch:
                 tensor_account.optimizer_numbers.add(followed.account.number)
         return followed
 
-    def _record_step_and_sample_weights(self, optimizer: Any, args: tuple, kwargs: dict) -> None:
+    def _record_coming_step_and_sample_weights(self, optimizer: Any, args: tuple, kwargs: dict) -> None:
         self._scaler_watch.record_that_optimizer_stepped()
         followed: FollowedOptimizer | None = self._optimizers.get(optimizer)
         if self.is_resting:
@@ -607,10 +609,10 @@ class TorchRunWatch:
                 followed.account.steps, FIRST_SAMPLED_STEPS, SAMPLED_EACH
             )
             if is_sampled and self.measures:
-                self._sample_weights_and_count_undone_moves(followed)
+                self._sample_before_step_and_count_undone_moves(followed)
                 record_attributes_that_torch_never_reads(self.accounts, optimizer, followed)
 
-    def _record_updates_and_rest_if_nothing_is_new(self, optimizer: Any, args: tuple, kwargs: dict) -> None:
+    def _record_updates_and_rest_if_no_route_is_new(self, optimizer: Any, args: tuple, kwargs: dict) -> None:
         if self.is_resting:
             return
         with DisableTorchFunction(), self.errors:
@@ -621,7 +623,7 @@ class TorchRunWatch:
                 if followed.passes_before == self.accounts.passes:
                     record_if_closure_computed_no_gradient(self.accounts, optimizer, followed)
             self._record_update_ratios_after_step(followed)
-            self._start_rest_if_nothing_is_new()
+            self._start_rest_if_no_route_is_new()
 
     def _record_step(self, followed: FollowedOptimizer, optimizer: Any) -> None:
         account = followed.account
@@ -717,7 +719,7 @@ class TorchRunWatch:
         self.accounts.record_first_nonfinite("gradient", site, first_pass)
         return total
 
-    def _sample_weights_and_count_undone_moves(self, followed: FollowedOptimizer) -> None:
+    def _sample_before_step_and_count_undone_moves(self, followed: FollowedOptimizer) -> None:
         if followed.sample is None or not followed.sample.shares_memory_with_parameters:
             followed.sample, followed.last_move = WeightSample(followed.tensor_accounts), None
         followed.before = followed.sample.read_elements()
@@ -752,7 +754,7 @@ class TorchRunWatch:
         if not all(tensor is None or bool(torch.isfinite(tensor).all()) for tensor in tensors):
             self.accounts.record_first_nonfinite("weight", followed.account.site)
 
-    def _start_rest_if_nothing_is_new(self) -> None:
+    def _start_rest_if_no_route_is_new(self) -> None:
         """Stop following the next few passes if enough consecutive steps have brought no new route."""
         self._steps_without_new_route += 1
         if len(self.accounts.route_numbers) != self._known_route_count:

@@ -44,7 +44,7 @@ class ScalerWatch:
         patches.wrap_functions(
             GradScaler,
             scale=self._scale_and_record_losses,
-            unscale_=self._unscale_and_record_gradients,
+            unscale_=self._unscale_and_record_unscaling,
             step=self._step_and_record_skip,
             update=self._count_and_run_update,
         )
@@ -81,7 +81,7 @@ class ScalerWatch:
                     self._scales[tensor] = scale
         return result
 
-    def _unscale_and_record_gradients(self, original: Callable, scaler: GradScaler, optimizer: Any) -> Any:
+    def _unscale_and_record_unscaling(self, original: Callable, scaler: GradScaler, optimizer: Any) -> Any:
         result = original(scaler, optimizer)
         if scaler.is_enabled() and not self.watch.is_resting:
             with DisableTorchFunction():

@@ -83,7 +83,7 @@ class TensorAccount(Account):
         fingerprint = self.first_fingerprint if copy is None else copy.find_fingerprint()
         return tensor is not None and has_fingerprint(tensor, fingerprint)
 
-    def record_first_gradient_and_weights(self, tensor: Tensor, copy: TorchValue | None) -> None:
+    def remember_weights_at_first_gradient(self, tensor: Tensor, copy: TorchValue | None) -> None:
         """Remember the state of the leaf when it gets its first gradient.
 
         Args:
