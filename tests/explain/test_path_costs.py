@@ -52,7 +52,7 @@ def test_the_likelier_mistake_is_reported_first(likely, unlikely) -> None:
     for paths in ([[likely], [unlikely]], [[unlikely], [likely]]):
         question = build_question(*paths)
         assert list_causes_on_path(question) == [likely]
-        finding = checks.find_path_break(question)
+        finding = checks.find_path_break_nearest_to_source(question)
         assert finding is not None and finding.cause == likely
 
 

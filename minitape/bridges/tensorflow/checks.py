@@ -596,7 +596,7 @@ def find_cause_in_function_call(question: TensorFlowQuestion, call_row: int) -> 
 # -- through Python --------------------------------------------------------------------------------
 
 
-def rank_escapes(question: TensorFlowQuestion, escapes: Sequence[Escape]) -> list[Escape]:
+def rank_escapes_and_numpy_memory_reads(question: TensorFlowQuestion, escapes: Sequence[Escape]) -> list[Escape]:
     """Return the escapes, latest first. NumPy's reads of memory come next, and branches come last.
 
     Args:
@@ -819,7 +819,7 @@ def find_missing_tape(question: TensorFlowQuestion) -> OptionalFinding:
     return None if has_tape else Finding("no_backward", variant="tape")
 
 
-def does_escape_reach_target_or_branch(question: TensorFlowQuestion, escape: Escape) -> bool:
+def does_escape_reach_target_branch_or_loss(question: TensorFlowQuestion, escape: Escape) -> bool:
     """Return whether an escaped value decided a branch, came back, or became the result of a Keras loss.
 
     Args:
@@ -862,8 +862,8 @@ TENSORFLOW_CHECKS = FrameworkChecks(
     find_missing_derivative=find_operation_without_derivative,
     specialize_break=specialize_break_finding,
     find_cause_behind_break=find_break_inside_call_or_at_call,
-    rank_escapes=rank_escapes,
-    does_escape_reach_target_or_branch=does_escape_reach_target_or_branch,
+    rank_escapes=rank_escapes_and_numpy_memory_reads,
+    does_escape_reach_target_or_branch=does_escape_reach_target_branch_or_loss,
     build_escape_finding=build_finding_of_first_escape,
     find_lost_gradient=find_missing_tape,
     find_replacement_of_unused_source=combine_checks(

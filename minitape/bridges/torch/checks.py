@@ -202,7 +202,7 @@ def specialize_break_finding(question: TorchQuestion, finding: Finding, row: Rec
             finding.site = site
 
 
-def build_escape_finding(escape: Escape) -> Finding:
+def build_escape_or_branch_finding(escape: Escape) -> Finding:
     """Return the finding for a value that left PyTorch or decided a branch.
 
     Args:
@@ -251,7 +251,7 @@ def build_finding_of_earlier_break_or_escapes(question: TorchQuestion, escapes: 
     differentiable = [escape for escape in returning if not question.rows[escape.row].dtype.startswith(INTEGER_DTYPES)]
     reported = differentiable or returning or branching[:1]
     # Keep only the first escape's finding for each line.
-    by_site = {escape.site: build_escape_finding(escape) for escape in reversed(reported)}
+    by_site = {escape.site: build_escape_or_branch_finding(escape) for escape in reversed(reported)}
     first, *others = reversed(by_site.values())
     for other in others:
         other.is_side_break = True

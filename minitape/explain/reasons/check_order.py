@@ -118,7 +118,7 @@ def find_path_break(question: FrameworkQuestion, framework: FrameworkChecks) -> 
         question: The question about the source.
         framework: The checks of the framework.
     """
-    finding = checks.find_path_break(question) or framework.find_missing_derivative(question)
+    finding = checks.find_path_break_nearest_to_source(question) or framework.find_missing_derivative(question)
     if finding is None:
         return None
     for break_finding in (finding, *finding.more):

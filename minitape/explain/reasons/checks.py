@@ -65,7 +65,7 @@ def find_non_float_source(question: Question) -> OptionalFinding:
 # -- breaks on the path ----------------------------------------------------------------------------
 
 
-def find_path_break(question: Question) -> OptionalFinding:
+def find_path_break_nearest_to_source(question: Question) -> OptionalFinding:
     """Find the break that is nearest to the source on the cheapest path.
 
     Args:
