@@ -1,6 +1,6 @@
-"""Read recordings of minitape's tape, PyTorch, TensorFlow and JAX in the same terms.
+"""Provide a uniform view of recordings from minitape's tape, PyTorch, TensorFlow and JAX.
 
-    ``recorded_rows``      escapes, shares of adjoints and backward passes
+    ``recorded_rows``      rows, escapes, shares of adjoints and backward passes
     ``value_summary``      the elements of a value, and whether they are zero or finite
     ``sites``              lines of the user's program, and their text
     ``variable_names``     the names and values of the program's variables

@@ -1,4 +1,4 @@
-"""Read from the program's text the names of an operation's operands and result."""
+"""Read the names of an operation's operands and result from the program's text."""
 
 import ast
 from collections.abc import Iterable
@@ -17,8 +17,8 @@ class ExpressionNames(NamedTuple):
     """The names in an expression that calls an operation.
 
     Attributes:
-        function: The last part of the called function's name, as in "matmul", or the label of an operator's row, as in
-            "×", or "" for a subscript or a function without a name.
+        function: The last part of the called function's name, such as "matmul", or the label of an operator, such as
+            "×". It is "" for a subscript or a function without a name.
         operands: The texts of the operands that are names, attributes or indexed names, such as "self.w" or "ws[0]".
             Other operands are None.
         result: The name to which the program assigns the result, or None.
@@ -33,7 +33,7 @@ class ExpressionNames(NamedTuple):
 
         Args:
             operation: The name of the operation.
-            input_count: The number of its inputs.
+            input_count: The number of the operation's inputs.
         """
         return self.function == operation if self.function.isidentifier() else len(self.operands) == input_count
 
@@ -43,8 +43,9 @@ class _ProgramExpressions(NamedTuple):
 
     Attributes:
         lines: The lines of the file, which identify the version that was parsed.
-        names_by_span: The names in each expression, by first line, last line, first column and last column. For a call,
-            also by the last line and column alone, because Python reports only these for calls over several lines.
+        names_by_span: The names in each expression, keyed by its first line, last line, first column and last column. A
+            call is also listed under its last line and column alone, because Python reports only these for a call that
+            spans several lines.
     """
 
     lines: TextList
@@ -53,7 +54,7 @@ class _ProgramExpressions(NamedTuple):
 
 _programs: dict[str, _ProgramExpressions] = {}
 _MAX_CACHED_FILES = 64
-# The labels of operators in a recording of another framework, or the operation's name, by the name of their class.
+# For each operator's syntax node, the label or the operation's name that another framework's recording uses.
 OPERATOR_LABELS = {"Add": "+", "Sub": "−", "Mult": "×", "Div": "÷", "MatMult": "@", "Pow": "pow", "USub": "−x"}
 
 
@@ -73,13 +74,13 @@ def read_expression_names(code: CodeType, offset: int) -> ExpressionNames | None
 
 
 def map_file_line_and_operation_to_result_name(files: Iterable[str]) -> dict[tuple[object, ...], str]:
-    """Return the name to which a statement assigns the result of its last operation.
+    """Return the names to which statements assign the results of their last operations.
 
     Args:
         files: The files to read.
 
     Returns:
-        The names, by the file, the statement's first line, and the operation, such as "sin" or "×".
+        The names, keyed by the file, the expression's first line, and the operation, such as "sin" or "×".
     """
     return {
         (file, line, names.function): names.result

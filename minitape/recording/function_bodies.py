@@ -127,7 +127,7 @@ def find_loop_condition(call: Call) -> FunctionBody | None:
 def iter_assignments_and_outer_calls_before(
     record: Record, variable: object, end_row: int
 ) -> Iterator[tuple[Call, list[Call]]]:
-    """Yield the calls in a first run that assign to a variable before a given row.
+    """Yield the calls in a function's first run that assign to a variable before a given row.
 
     Args:
         record: The recording of the first run.
@@ -157,7 +157,7 @@ def iter_assignments_and_outer_calls_before(
 
 
 def find_variable_of_state_row(record: Record, row: int) -> ResourceVariable | None:
-    """Return the variable whose state a row of a first run holds, or None if the row is not a state.
+    """Return the variable whose state a row of a function's first run holds, or None if the row holds no state.
 
     Args:
         record: The recording of the first run.

@@ -126,7 +126,7 @@ class ValueNode:
         row: The row, or -1 for a value without a row.
         origin: The origin of a leaf or of a value without a row, if known.
         tensor: The tensor, if it still exists.
-        variable: The variable that the value is a state of, if any.
+        variable: The variable whose state the value is, if any.
         enclosing_call: The call that contains the row, if the row belongs to a tf.function, a loop or a branch.
     """
 
@@ -158,7 +158,7 @@ class ValueNode:
         return op, left, right, call
 
     def find_operation_and_inputs(self) -> tuple[Primitive | None, RowNumbers]:
-        """Return the operation that computed the row and its inputs, or (None, ()) for a leaf."""
+        """Return the operation that computed the row, and the operation's inputs, or (None, ()) for a leaf."""
         if self.record is None:
             return None, ()
         op, left, right, call = self.operation_operands_and_call
@@ -240,7 +240,7 @@ def is_leaf(node: ValueNode) -> bool:
 
 
 def find_operation_and_inputs(record: Record, row: int) -> tuple[Primitive | None, RowNumbers]:
-    """Return the operation that computed a row and its inputs.
+    """Return the operation that computed a row, and the operation's inputs.
 
     Args:
         record: The recording.

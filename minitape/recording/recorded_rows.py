@@ -86,7 +86,7 @@ class RowFacts(TypedDict, total=False):
 
 
 class RecordedRow:
-    """One row of a recording: a leaf, or a result of an operation. Tapes and bridges use the same rows.
+    """One row of a recording: a leaf, or a result of an operation. Tapes and bridges use the same class.
 
     Attributes:
         index: The index of the row in its recording.
@@ -94,18 +94,18 @@ class RecordedRow:
         kind: "source", "variable" or "constant" for a leaf, or "operation" for a result.
         inputs: The rows that the row was computed from, in the order of the operation's arguments. For a leaf, the rows
             whose values were used to create it.
-        label: The text that a picture shows in the node.
+        label: The text that a picture shows in the row's node.
         tracked: Whether a gradient can continue from the row.
         cause: Why no gradient passes from the inputs to the row, or "" if one does.
         version: The number of earlier states of the same leaf.
-        call_id: The number of the first row of the same call, because a call may have several results.
+        call_id: The number of the call's first row, which identifies a call with several results.
         output: The index of this row among the results of the call.
         dtype: The name of the value's dtype, or "" if it is unknown.
         shape: The shape of the value.
         scope: The names of the modules or functions in which the row was computed, outermost first.
         cut: The kind of break that a picture shows, such as "stop_gradient", or None for a row without a break.
         watched: Why a gradient for the leaf is computed, such as "requires_grad", or None for other rows.
-        tangent: The tangent, in the same form as ``value``, if the framework also ran forward mode.
+        tangent: The tangent, in the same form as ``value``, if the framework also ran in forward mode.
         position: The number of the row in the current recording, or `OTHER_RECORDING`.
         clock: The time at which the row was created, if it belongs to another recording.
         details: Looks up the site, call stack, value and name if they are not stored in the row.
@@ -208,7 +208,7 @@ class RecordedRow:
         self.__dict__.pop("edges", None)
 
     def copy_with_edges(self, edges: list[InputEdge]) -> RecordedRow:
-        """Return a copy with different edges, for a question in which other edges count as breaks.
+        """Return a copy with new edges, for a question in which different edges count as breaks.
 
         Args:
             edges: The edges of the copy.
@@ -247,8 +247,8 @@ class Escape(NamedTuple):
 
     Attributes:
         row: The row whose value left the framework.
-        method: The method by which the value left.
-        site: The line on which the value left.
+        method: The method by which the value left the framework.
+        site: The line on which the value left the framework.
         row_count: The number of rows recorded before the escape, or `OTHER_RECORDING`.
         clock: The time of the escape, if it belongs to another recording.
     """
@@ -261,7 +261,7 @@ class Escape(NamedTuple):
 
     @property
     def is_condition(self) -> bool:
-        """Whether the program asked for the truth value, and so decided which code runs."""
+        """Whether the program asked for the value's truth value to decide which code runs."""
         return self.method in ("bool", "__bool__")
 
 
@@ -286,14 +286,14 @@ class BackwardPass:
 
     Attributes:
         target: The rows of the target.
-        function_name: The framework's function that ran the pass.
+        function_name: The name of the framework's function that ran the pass.
         tape: The tape that ran the pass, if the framework has tapes.
         site: The line on which the pass was started.
-        call_stack: The statements that were running at that time, outermost first.
+        call_stack: The statements that were running when the pass was started, outermost first.
         row_count: The number of rows recorded before the pass.
         keeps_graph: Whether the program asked the framework to keep the graph for a later pass.
         source_results: The sources passed to the function, each paired with whether it received a gradient.
-        sources: The rows of those sources, or an empty list if the gradient is computed for all leaves that the pass
+        sources: The rows of the sources, or an empty list if the gradient is computed for all leaves that the pass
             reaches.
         adjoints: The adjoint of each row that the pass reached.
         edges: The shares that each call sent to its inputs, in the order of the pass.
@@ -330,7 +330,7 @@ class BackwardPass:
             input_row: The row of the input.
             port: The index of the input among the operation's inputs.
             product: The share.
-            sum_so_far: The sum of all shares that have arrived at `row` so far, including this one.
+            sum_so_far: The sum of all shares that have arrived at `input_row` so far, including this one.
         """
         self.edges.setdefault(call, []).append(AdjointShare(input_row, port, product, sum_so_far))
 
@@ -349,7 +349,7 @@ def collect_rows_and_ancestors(
         start_rows: The rows to start from.
         follows_edge: Returns whether to follow an edge of a row. None means that every edge is followed.
         open_only: Whether to follow only edges that pass gradients.
-        repaired_rows: Rows whose breaks are treated as repaired, so gradients pass them.
+        repaired_rows: Rows whose breaks are treated as repaired, so that gradients pass through.
     """
     ancestors = set[int]()
     waiting = list(start_rows)

@@ -4,7 +4,7 @@ from ..engine.record.record import Record
 from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
 from ..engine.types import Names, RowByRow, RowSet, Spans
 
-LONG_RECORD = 20_000  # Scalar chains are contracted only in longer recordings.
+LONG_RECORD = 20_000  # Scalar chains are contracted only in recordings longer than this.
 
 _RULE_TEXTS: list[Names] = [()] * FIRST_CODE + [p.texts[1:] for p in BY_CODE]
 

@@ -30,7 +30,7 @@ class BlockBegin(NamedTuple):
 
     Attributes:
         clock: The time at which the block began.
-        frames: The user's frames at that time as (code, offset) pairs, innermost first.
+        frames: The user's frames when the block began, as (code, offset) pairs, innermost first.
     """
 
     clock: int
@@ -55,7 +55,7 @@ def unwrap_to_base_variable(value: Any) -> Any:
 
 
 class TapeReachability:
-    """The rows on a tape, and the rows that the adjoints of some targets would reach. No sweep runs.
+    """The rows on a tape, and the rows that the adjoints of some targets would reach, found without a sweep.
 
     Attributes:
         tape: The tape.
@@ -97,7 +97,7 @@ class TapeReachability:
         return self._known_answers[id(source)][1]
 
     def _compute_is_connected(self, source: TargetOrSource) -> bool:
-        """Return what :meth:`is_connected` caches."""
+        """Return whether an adjoint reaches a source, without using the cache."""
         last_answer = self._has_gradient_in_last_call_of_same_targets(source)
         if last_answer is not None:
             return last_answer
@@ -113,7 +113,7 @@ class TapeReachability:
         )
 
     def _has_gradient_in_last_call_of_same_targets(self, source: TargetOrSource) -> bool | None:
-        """Return whether the last ``gradient`` call found a gradient for a source, or None if it had other targets.
+        """Return whether the last ``gradient`` call found a gradient for a source, or None if its targets differed.
 
         The result is also None if the source was not among the sources of that call.
         """
@@ -193,12 +193,12 @@ class TapeReachability:
             node: The node of the value.
 
         Returns:
-            An array or number with the value's shape and dtype, or None if it no longer exists or belongs to a first
-            run.
+            An array or number with the value's shape and dtype, or None if the value no longer exists or belongs to a
+            function's first run.
         """
         if node.tensor is not None:
             value = getattr(node.tensor, "_value", None)
-            return None if isinstance(value, ArraySpec) else value  # After a first run, only shapes are known.
+            return None if isinstance(value, ArraySpec) else value  # After the first run, only shapes are known.
         if node.record is None or node.enclosing_call is not None:
             return None
         return node.record.get_value_or_none(node.row)
@@ -219,7 +219,7 @@ class TapeReachability:
         return [BlockBegin(clock, frames) for event, _, clock, frames in self.tape.history if event == "enter"]
 
     def find_last_computation_from_source_before_target(self, source: TargetOrSource) -> CodePlace | None:
-        """Return the last statement under this tape, before the target, that computed something from a source.
+        """Return the last statement before the target that computed something from a source under this tape.
 
         Args:
             source: The tensor or variable.

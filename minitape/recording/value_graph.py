@@ -179,7 +179,7 @@ class ValueGraph:
         )
 
     def _iter_scalar_chain_nodes_reading_outside(self, node: ValueNode) -> Iterator[NodeAndBreak]:
-        """Yield the rows of a long chain of scalar rows that read from outside the chain."""
+        """Yield each row in a long chain of scalar rows that reads a row outside the chain."""
         record = self.record
         key = (id(record), frozenset(self.excluded_rows))
         chains = self._chains.get(key)
@@ -324,12 +324,12 @@ class ValueGraph:
                 )
 
     def find_or_add_node_in_or_feeding_call(self, record: Record, row: int, enclosing_call: EnclosingCall) -> ValueNode:
-        """Return the node of a row of a function, as executed in one call.
+        """Return the node of a row in a function's body, for one particular call of the function.
 
         Args:
             record: The recording of the function's body.
-            row: The row in that recording. For a fed row, the function returns the node outside the call that
-                provides the row's value.
+            row: The row in that recording. For a fed row, the result is the node outside the call that provides the
+                row's value.
             enclosing_call: The call.
         """
         if row in enclosing_call.outer_rows and row not in enclosing_call.next_turn_rows:
@@ -415,7 +415,7 @@ class ValueGraph:
 
     @staticmethod
     def _find_stop_gradient_assign_or_numpy_break(primitive: Primitive, place: CodePlace | None) -> Break | None:
-        """Return the break at an operation that always breaks a path, because it cuts, stores or leaves the tape."""
+        """Return the break at an operation that always cuts the gradient, stores a value or leaves the framework."""
         name = primitive.name
         if name == "stop_gradient":
             return Break("stop_gradient", place, primitive.label)
@@ -449,7 +449,7 @@ class ValueGraph:
         return rules[min(input_index, len(rules) - 1)] is not None
 
     def _find_break_in_py_function(self, node: ValueNode, place: CodePlace | None, input_index: int) -> Break | None:
-        """Return the break inside a ``tf.py_function``, whose rule then passes back zeros, or None."""
+        """Return the break inside a ``tf.py_function``, or None. A function with a break passes back zeros."""
         record = node.record
         assert record is not None
         call = record.get_call(node.row)

@@ -28,7 +28,7 @@ class ValueOrigin(NamedTuple):
     * "row": a row of a recording that was released.
 
     Attributes:
-        clock: The time. Origins and escapes are ordered by it.
+        clock: The time of the operation or event. Origins and escapes are ordered by their times.
         kind: The kind of origin.
         place: The user's frames in packed form.
         packed_inputs: For each input of the computation, a weak reference to the tensor, and the tensor's origin. For a

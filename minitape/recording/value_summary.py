@@ -23,7 +23,7 @@ class ValueSummary:
     __slots__ = ("content", "_facts", "__weakref__")
 
     def __init__(self, content: Adjoint):
-        """Create a summary whose numbers are computed on demand."""
+        """Create a summary whose truth values are computed on demand."""
         self.content = content
         self._facts: tuple[bool, bool] | None = None
 
@@ -60,7 +60,7 @@ def compute_is_all_zero_and_all_finite(array: ndarray | None) -> tuple[bool, boo
         array: The array, or None if the elements are unknown.
 
     Returns:
-        Two truth values, the first of which is False if there are no elements. For unknown or non-numeric elements, the
+        Two truth values. The first one is False if there are no elements. For unknown or non-numeric elements, the
         result is (False, True).
 
     >>> compute_is_all_zero_and_all_finite(np.zeros(3)), compute_is_all_zero_and_all_finite(None)

@@ -23,13 +23,13 @@ class Adapter:
 
     Attributes:
         framework: The name of the framework, one of `causes.cause.FRAMEWORKS`.
-        dialect: How the framework writes the functions that fixes need.
+        dialect: The framework's functions that fixes need, as programs write them.
         zero_mechanisms: The operations that make adjoints zero, keyed by the cause of the zeros.
-        class_loss_ops: Losses for classification, such as a cross-entropy.
-        cancelling_scopes: The layers in which shares cancel.
+        class_loss_ops: The classification losses, such as cross-entropy.
+        cancelling_scopes: The names of layers in which shares may cancel, such as normalization layers.
         unused_cause: The cause that is reported if the target does not depend on the source.
         escape_cause: The cause that is reported if a value left the framework.
-        sweeps: The backward passes of the recording, oldest first. A tape does not record its passes.
+        sweeps: The backward passes of the recording, oldest first. Empty for a tape, which does not record its passes.
     """
 
     framework: str
@@ -49,7 +49,7 @@ class Adapter:
         """Return the object that represents a value in comparisons, such as the variable behind a wrapper.
 
         Args:
-            value: The object. By default, it represents itself.
+            value: The object. By default, the object represents itself.
         """
         return value
 
@@ -86,7 +86,9 @@ class Adapter:
         raise NotImplementedError
 
     def is_from_number_literal(self, row: RecordedRow) -> bool:
-        """Return whether a row comes from a number literal in the program. Most frameworks do not record that.
+        """Return whether a row comes from a number literal in the program.
+
+        By default, return False, because most frameworks do not record where a number comes from.
 
         Args:
             row: The row.
@@ -94,7 +96,7 @@ class Adapter:
         return False
 
     def was_watched_by_program(self, row: RecordedRow) -> bool:
-        """Return whether the program called ``watch`` for a row.
+        """Return whether the program told a tape to watch a row.
 
         Args:
             row: The row.
@@ -102,11 +104,11 @@ class Adapter:
         raise NotImplementedError
 
     def find_block_begin_call_stack(self) -> CallStack:
-        """Return the statements that were running when the tape began, outermost first."""
+        """Return the statements that were running when the tape's ``with`` block began, outermost first."""
         raise NotImplementedError
 
     def find_block_site(self) -> Site:
-        """Return the line on which the tape began."""
+        """Return the line on which the tape's ``with`` block began."""
         return self.find_block_begin_call_stack()[-1]
 
     def was_source_replaced_when_statement_reran(
@@ -116,8 +118,8 @@ class Adapter:
 
         Args:
             question: The question about the source.
-            leaf: The leaf that the same statement created earlier or later.
-            statement: The statement.
+            leaf: The leaf that the statement created before or after the source.
+            statement: The statement that created both.
             source_clock: When the source was created.
             leaf_clock: When the leaf was created.
         """

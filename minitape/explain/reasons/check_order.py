@@ -46,13 +46,13 @@ def combine_checks(*checks: FindCause) -> FindCause:
 
 @dataclass(frozen=True)
 class FrameworkChecks:
-    """The parts of the checks that differ between frameworks. By default, they find nothing.
+    """The parts of the checks that differ between frameworks. By default, most of them find nothing.
 
-    All fields are functions whose first argument is the question about the source. A function that changes or replaces
-    a finding also receives the row to blame.
+    All fields except `reports_every_escape` are functions whose first argument is the question about the source. A
+    function that changes or replaces a finding also receives the row to blame.
 
     Attributes:
-        find_refusal: Finds out why the framework refused the program or the gradient with an error.
+        find_refusal: Finds out why the framework raised an error when it ran the program or computed the gradient.
         find_undifferentiable_target: Finds a target that has no gradient, because it is not a tensor, or because it is
             itself a gradient that a tape returned.
         find_non_float_source: Finds a source that is not a float.
@@ -60,22 +60,24 @@ class FrameworkChecks:
             watches.
         find_missing_derivative: Finds an operation on the path that passed no gradient, although no edge on the path is
             a break.
-        specialize_break: Modifies a break's finding in place, so that it uses the framework's own terms.
-        find_cause_behind_break: Returns the finding that best explains a break, which is the given finding or a more
-            fundamental one.
+        specialize_break: Modifies the finding about a break in place so that it uses the framework's own terms.
+        find_cause_behind_break: Returns the finding that best explains a break: the given finding or a more fundamental
+            one.
         is_target_computation_recorded_or_in_text: Returns whether the operation that computed the target is known.
-        rank_escapes: Returns the values computed from the source that left the framework, starting with those that are
-            most likely to be the cause.
-        does_escape_reach_target_or_branch: Returns whether such a value came back to the target, or decided a branch.
+        rank_escapes: Returns the values that were computed from the source and left the framework, starting with the
+            most likely causes.
+        does_escape_reach_target_or_branch: Returns whether a value that left the framework came back to the target or
+            decided which branch ran.
         build_escape_finding: Returns the finding about one or more escapes that matter. By default, the finding is
             about the first of these escapes.
-        reports_every_escape: Whether all escapes that matter are passed to `build_escape_finding`, instead of only the
+        reports_every_escape: Whether all escapes that matter are passed to `build_escape_finding`, rather than only the
             first.
         find_replacement_of_unused_source: Finds a different object that was used in place of the source, which itself
             was not used.
         find_reason_for_no_use: Finds out why the target was not computed from the source, based on what the framework
             recorded.
-        find_result_unused_by_target: Finds a result computed from the source that the target does not depend on.
+        find_result_unused_by_target: Finds a result that was computed from the source but does not contribute to the
+            target.
         find_uncalled_layer: Finds a layer that was not called, if the source is one of its variables.
         build_finding_of_target_without_source: Reports that the target was not computed from the source.
         find_lost_gradient: Finds out why a gradient was computed but not kept, or why no gradient was computed.
@@ -112,11 +114,11 @@ class FrameworkChecks:
 
 
 def find_path_break(question: FrameworkQuestion, framework: FrameworkChecks) -> OptionalFinding:
-    """Find the break on the path from the source to the target, in the framework's terms.
+    """Find the break on the path from the source to the target, and adapt the finding to the framework.
 
     Args:
         question: The question about the source.
-        framework: The checks of the framework.
+        framework: The framework's own checks.
     """
     finding = checks.find_path_break_nearest_to_source(question) or framework.find_missing_derivative(question)
     if finding is None:
@@ -127,11 +129,11 @@ def find_path_break(question: FrameworkQuestion, framework: FrameworkChecks) -> 
 
 
 def find_escape_to_target_or_branch(question: FrameworkQuestion, framework: FrameworkChecks) -> OptionalFinding:
-    """Find a value computed from the source that left the framework, and then came back or decided which code ran.
+    """Find a value that was computed from the source, left the framework, and then came back or decided what ran.
 
     Args:
         question: The question about the source.
-        framework: The checks of the framework.
+        framework: The framework's own checks.
     """
     if question.used_source_rows or not framework.is_target_computation_recorded_or_in_text(question):
         return None
@@ -147,7 +149,7 @@ def find_replacement_of_unused_source(question: FrameworkQuestion, framework: Fr
 
     Args:
         question: The question about the source.
-        framework: The checks of the framework.
+        framework: The framework's own checks.
     """
     return None if question.used_source_rows else framework.find_replacement_of_unused_source(question)
 
@@ -157,7 +159,7 @@ def find_cause_if_source_is_unused(question: FrameworkQuestion, framework: Frame
 
     Args:
         question: The question about the source.
-        framework: The checks of the framework.
+        framework: The framework's own checks.
     """
     if question.used_source_rows:
         return None
@@ -170,7 +172,7 @@ def find_cause_if_source_is_unused(question: FrameworkQuestion, framework: Frame
 
 
 def _refine_finding_with_row(question: FrameworkQuestion, finding: OptionalFinding, refine: Refine) -> OptionalFinding:
-    """Return a finding about a gradient in the framework's terms, if it blames a row."""
+    """Return the framework's refinement of a finding that blames a row, or any other finding unchanged."""
     if finding is None or finding.row is None:
         return finding
     return refine(question, finding, question.rows[finding.row])
@@ -180,15 +182,15 @@ Check = Callable[[FrameworkQuestion, FrameworkChecks], Finding | None]
 CHECKS: tuple[Check, ...] = (
     lambda question, framework: framework.find_refusal(question),
     lambda question, framework: framework.find_undifferentiable_target(question),
-    # The source.
+    # Checks of the source.
     lambda question, framework: framework.find_non_float_source(question),
     lambda question, framework: framework.find_untracked_source(question),
-    # The path to the target.
+    # Checks of the path to the target.
     find_path_break,
     find_escape_to_target_or_branch,
     find_replacement_of_unused_source,
     find_cause_if_source_is_unused,
-    # The gradient that the backward pass sent.
+    # Checks of the gradient that the backward pass computed.
     lambda question, framework: framework.find_lost_gradient(question),
     lambda question, framework: _refine_finding_with_row(
         question, find_cause_of_nonfinite_back_to_first_pass(question), framework.refine_nonfinite_finding
@@ -204,7 +206,7 @@ def run_checks_until_first_finding(question: FrameworkQuestion, framework: Frame
 
     Args:
         question: The question about the source.
-        framework: The checks of the framework.
+        framework: The framework's own checks.
     """
     for check in CHECKS:
         finding = check(question, framework)

@@ -1,4 +1,4 @@
-"""Check for causes of a missing gradient that all frameworks share.
+"""Find the causes of missing gradients with the checks that all frameworks share.
 
 Each check looks for one cause and returns a `Finding` or None. ``check_order.py`` runs the checks.
 """
@@ -72,7 +72,7 @@ def find_path_break_nearest_to_source(question: Question) -> OptionalFinding:
         question: The question about the source.
 
     Returns:
-        The finding, with the other breaks on this path and on other paths in `Finding.more`.
+        The finding, whose `more` lists the other breaks on this path and on other paths.
     """
     findings: list[Finding] = []
     for row, edge in question.path_breaks:
@@ -80,7 +80,8 @@ def find_path_break_nearest_to_source(question: Question) -> OptionalFinding:
         if findings and _does_finding_only_prepare_stored_value(findings[-1], edge, site):
             findings.pop()
         if findings and findings[-1].cause == edge.cause and edge.detail == "gradient":
-            # If the break is at a gradient of another tape, the line that computed this gradient is reported instead.
+            # A break at another tape's gradient replaces a previous finding with the same cause, so that the line that
+            # computed this gradient is reported.
             findings.pop()
         if (edge.cause, site) not in [(finding.cause, finding.site) for finding in findings]:
             findings.append(Finding(edge.cause, site, row, edge.detail))
@@ -102,7 +103,7 @@ def _does_finding_only_prepare_stored_value(finding: Finding, edge: InputEdge, s
 
 
 def _map_rows_to_first_breaks_towards_target(question: Question) -> dict[int, set[tuple[str, Site]]]:
-    """Return the (cause, site) pairs of the breaks to which edges that pass gradients lead from each row.
+    """Return the first breaks on each row's paths to the target, as (cause, site) pairs.
 
     Operations that block a path on purpose are left out.
     """
@@ -118,7 +119,7 @@ def _map_rows_to_first_breaks_towards_target(question: Question) -> dict[int, se
 
 
 def find_side_breaks(question: Question, known_findings: list[Finding]) -> list[Finding]:
-    """Find breaks that block another path by themselves, unless the program seems to block that path on purpose.
+    """Find each break that alone blocks another path, unless the program seems to block that path on purpose.
 
     Args:
         question: The question about the paths.
@@ -265,7 +266,7 @@ def is_escape_only_control_flow(question: Question, finding: Finding) -> bool:
 
 
 def does_escape_reach_target(question: Question, escape: Escape, follow_branches: bool = True) -> bool:
-    """Return whether the program passes a value that left the framework on to the target.
+    """Return whether a value that left the framework reaches the target through the program's statements.
 
     Args:
         question: The question about the target.
@@ -294,7 +295,7 @@ def build_finding_of_first_escape(question: Question, escapes: Sequence[Escape])
 
     Args:
         question: The question about the source.
-        escapes: The values. There is at least one.
+        escapes: At least one value that left the framework.
     """
     return Finding(question.adapter.escape_cause, escapes[0].site, escapes[0].row, escapes[0].method)
 
@@ -424,7 +425,7 @@ def _iter_leaf_inputs_of_statement(question: Question, row: RecordedRow, stateme
 def find_leaf_replacing_source(question: Question) -> OptionalFinding:
     """Find a leaf of the target that took the place of the source.
 
-    Either the source's name was assigned to the leaf, or the statement that created the source ran again.
+    Either the leaf was assigned to the source's name, or the statement that created the source ran again.
 
     Args:
         question: The question about the source.
@@ -477,7 +478,7 @@ def _list_assignments_up_to_first_outside_setup(call_stack: CallStack) -> list[t
 def _did_statement_create_both_as_same_kind(
     question: Question, leaf: RecordedRow, statement: Statement, leaf_statement: Statement
 ) -> bool:
-    """Return whether the same statement created both the source and a leaf, for the same purpose."""
+    """Return whether a single statement created both the source and a leaf of the same kind."""
     if leaf_statement is not statement or not isinstance(statement.value, ast.Call):
         return False
     is_same_kind = question.is_source_variable == (leaf.kind == "variable")
@@ -510,7 +511,7 @@ def find_unused_source_sharing_ancestor(question: Question) -> OptionalFinding:
     if not question.source_rows or not find_differentiable_shared_ancestors(question):
         return None
     is_swapped = not question.find_rows_and_ancestors(question.source_rows).isdisjoint(question.target_rows)
-    if is_swapped:  # The target is an ancestor of the source. A different check reports that.
+    if is_swapped:  # The target is an ancestor of the source, which a different check reports.
         return None
     first_row = question.source_rows[0]
     call_stack = question.rows[first_row].call_stack or question.source_call_stack
@@ -520,8 +521,8 @@ def find_unused_source_sharing_ancestor(question: Question) -> OptionalFinding:
 def find_leaf_equal_to_source(question: Question) -> OptionalFinding:
     """Find a leaf of the target that has the same values as the unused source.
 
-    A leaf whose elements are all equal is ignored, because a match is then likely to be a coincidence, unless a tape
-    watches the leaf or the source.
+    Unless a tape watches the leaf or the source, a leaf whose elements are all equal is ignored, because a match is
+    then likely to be a coincidence.
 
     Args:
         question: The question about the source.

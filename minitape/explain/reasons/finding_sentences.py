@@ -74,15 +74,15 @@ def describe_operation(question: Question, row: int) -> str:
 
 
 def format_nonfinite_value_or_input_range(question: Question, finding: Finding) -> str:
-    """Format the values that make an operation fail, for the sentence about the cause.
+    """Format the values that made an operation fail, for use in the sentence that states the cause.
 
     Args:
         question: The question that the finding answers.
         finding: The finding.
 
     Returns:
-        For a nonfinite value, that value and its inputs. For other causes, the range of the only input with known
-        elements, in brackets, or "" if there is no such input.
+        For a nonfinite value, the value and the inputs it was computed from. For any other cause, the range of the
+        input in brackets, or "" unless exactly one input has known elements.
     """
     is_value = finding.cause == "nan_forward" or (finding.cause, finding.variant) == ("nan_backward", "hidden")
     if finding.row is None:
@@ -119,7 +119,7 @@ def find_sentences_of_finding(framework: str, finding: Finding) -> CauseText:
         finding: The finding, with its sentence fields.
     """
     variant = finding.sentence_fields.get("kind", finding.variant)
-    # If a later line hides the nonfinite value, the forward and backward pass share one sentence.
+    # If a later line hides the nonfinite value, the forward and backward passes share one sentence.
     is_hidden = (finding.cause, variant) == ("nan_backward", "hidden")
     return CAUSES["nan_forward" if is_hidden else finding.cause].get_text_or_default_variant(framework, variant)
 
@@ -129,7 +129,7 @@ def to_explanation_without_edits(question: Question, finding: Finding) -> Explan
 
     Args:
         question: The question that the finding answers.
-        finding: The finding. Any sentence fields that the adapter finds in the program's text are added to it.
+        finding: The finding. Any sentence fields that the adapter finds in the program's text are added to the finding.
     """
     adapter = question.adapter
     finding.sentence_fields = adapter.build_sentence_fields_from_program(question, finding)

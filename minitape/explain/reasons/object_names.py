@@ -142,7 +142,7 @@ def _list_paths_from_objects_containers_and_loops(adapter: Adapter) -> list[Acce
 
 
 def _find_loop_variable_names() -> set[str]:
-    """Return the names of the loop variables of loops and comprehensions in the asking program."""
+    """Return the names of all loop and comprehension variables in the program that asked the question."""
     frame = find_asking_or_innermost_user_frame()
     statements = list_statements(None if frame is None else frame.f_code.co_filename)
     loops = (node for statement in statements for node in statement.nodes)
@@ -214,7 +214,7 @@ def share_searches_between_questions() -> TemporaryAttributes:
 
 
 def find_first_access_path(all_access_paths: Iterable[AccessPaths], wanted_object: Any) -> str:
-    """Return the first expression for an object in several access paths, or "" if no path contains it.
+    """Return the first expression that leads to an object in any of the access paths, or "" if none leads there.
 
     Args:
         all_access_paths: The access paths, preferred ones first.

@@ -36,7 +36,7 @@ unparse = lru_cache(10_000)(ast.unparse)
 
 FUNCTION_NODES = (ast.FunctionDef, ast.AsyncFunctionDef)
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
-# Programs can assign to these kinds of expressions and read them.
+# Expressions of these kinds can be both assigned and read.
 BINDABLE_NODES = (ast.Name, ast.Attribute, ast.Subscript)
 LOOP_NODES = (ast.For, ast.While, ast.AsyncFor)
 BRANCH_NODES = (ast.If, ast.While, ast.For, ast.Match)
@@ -264,9 +264,9 @@ class ProgramText:
     Attributes:
         statements: All statements, in source order.
         statement_by_site: The innermost statement on each line of code.
-        definitions: The functions with each name. The name of a class refers to its ``__init__``.
+        definitions: The functions defined under each name. The name of a class refers to its ``__init__``.
         imported_modules: The module that each imported name comes from.
-        mentioning_statements: The statements that mention a name or attribute. Statements with calls are also listed
+        mentioning_statements: The statements that mention each name or attribute. Statements with calls are also listed
             under `CALL_RESULTS`.
     """
 
@@ -359,7 +359,7 @@ def _parse_program(texts: tuple[TextPair, ...]) -> ProgramText:
 
 
 def list_statements_of_code(code: CodeType) -> list[Statement]:
-    """Return the statements of a function, including its inner functions.
+    """Return the statements of a function, including the statements of its inner functions.
 
     Args:
         code: The function's code.
@@ -446,7 +446,7 @@ def find_both_operand_expressions(rows: Sequence[RecordedRow], row: RecordedRow)
     if len(candidates) != 1:
         return []
     first, second = candidates[0]
-    # A called function may combine its arguments in the other order.
+    # A called function may combine its arguments in the opposite order.
     left, right = (
         {rows[index].name for index in collect_rows_and_ancestors(rows, [start])} for start in row.inputs[:2]
     )
@@ -507,7 +507,7 @@ def find_binding_statements(name: str, scope_statement: Statement) -> list[State
 
 
 def find_attribute_assignment_site(owner: object, name: str) -> Site:
-    """Return the line that sets an attribute in the source of an object's class.
+    """Return the line that sets an attribute in the text of an object's class.
 
     Args:
         owner: The object.
@@ -531,7 +531,7 @@ def find_attribute_assignment_site(owner: object, name: str) -> Site:
 
 @lru_cache(512)
 def _find_local_names(function: ast.FunctionDef) -> NameSet:
-    """Return the names of a function's parameters and of the variables that it assigns, except global ones."""
+    """Return the names of a function's parameters and other local variables."""
     stored_names = {n.id for n in list_nodes(function, ast.Name) if isinstance(n.ctx, ast.Store)}
     outer_names = {name for n in ast.walk(function) if isinstance(n, (ast.Global, ast.Nonlocal)) for name in n.names}
     return {n.arg for n in list_nodes(function.args, ast.arg)} | stored_names - outer_names
@@ -577,8 +577,8 @@ def identify_expression_by_scoped_names(node: AST, statement: Statement) -> set[
     A part is a dictionary key, or the class that defines an attribute. The part is "" if it is not known.
 
     Args:
-        node: The expression. The result is empty unless it is a name, an attribute or an item.
-        statement: The statement that contains it.
+        node: The expression. The result is empty unless the expression is a name, an attribute or an item.
+        statement: The statement that contains the expression.
     """
     base, item = split_key_lookup(node)
     if isinstance(base, ast.Name):
@@ -613,7 +613,7 @@ def pair_targets_with_values(statement: Statement) -> Iterator[tuple[ast.expr, O
 
 
 def _get_name_if_class_without_base_or_subclass(file: str, name: str) -> str:
-    """Return the name of a class that has no base class or subclass in the text, or "" for other names."""
+    """Return a name unchanged if it names a class without base classes or subclasses in the text, or "" otherwise."""
     classes = [statement.node for statement in list_statements(file) if isinstance(statement.node, ast.ClassDef)]
     own_classes = [definition for definition in classes if definition.name == name and not definition.bases]
     if not own_classes or any(name in map(find_last_name_of_dotted_path, definition.bases) for definition in classes):
@@ -628,8 +628,9 @@ class ValueFlow(NamedTuple):
     """The flow of one value through a program.
 
     Attributes:
-        definitions: The functions with each name. The name of a class refers to its ``__init__``.
-        carriers: For each scoped name that receives the value, the statements that pass the value on, with the parts.
+        definitions: The functions defined under each name. The name of a class refers to its ``__init__``.
+        carriers: For each scoped name that receives the value, the statements that pass the value to it, each with the
+            parts that receive the value.
     """
 
     definitions: dict[str, list[FunctionNode]]
@@ -661,7 +662,7 @@ def may_depend_on_statement(source_statement: Statement, statement: Statement, p
 
     Args:
         source_statement: The statement that computes the value.
-        statement: The statement that contains the expressions, from the same program.
+        statement: The statement that contains the expressions. It belongs to the same program.
         parts: The expressions.
     """
     nodes = [n for part in parts for n in ast.walk(part)]
@@ -675,7 +676,7 @@ def may_depend_on_statement(source_statement: Statement, statement: Statement, p
 def _trace_value(
     start: Statement, programs: tuple[ProgramText, ...], follow_branches: bool
 ) -> tuple[set[Statement], ValueFlow]:
-    """Return the statements that the value of `start` reaches, and how it flows through the programs."""
+    """Return the statements that the value of `start` reaches, and how the value flows through the programs."""
     flow = ValueFlow({}, {})
     for program in programs:
         for name, definitions in program.definitions.items():
@@ -737,7 +738,7 @@ def _does_code_read_value(flow: ValueFlow, nodes: Iterable[AST], statement: Stat
 
 
 def _is_rebound_between(key: ScopedName, carrier: Statement, reader: Statement) -> bool:
-    """Return whether a name is certainly rebound between the statement that sets the value and its reader."""
+    """Return whether a name is certainly rebound between the statement that sets it and the statement that reads it."""
     statements_between = (
         statement
         for statement in list_statements(carrier.file)[carrier.order + 1 : reader.order]
@@ -771,7 +772,7 @@ def _find_value_receivers(flow: ValueFlow, statement: Statement, is_start: bool)
 def _iter_names_receiving_value_in_call(
     flow: ValueFlow, statement: Statement, call: ast.Call, is_value_origin: bool
 ) -> Iterator[tuple[ScopedName, str]]:
-    """Yield what receives the value: the call's container, the function's parameters, and modified arguments."""
+    """Yield what receives the value in a call: a container, the function's parameters, and modified arguments."""
     values = [*call.args, *(keyword.value for keyword in call.keywords)]
     read_values = [
         value for value in values if is_value_origin or _does_code_read_value(flow, ast.walk(value), statement)
@@ -793,7 +794,7 @@ def _iter_names_receiving_value_in_call(
 
 
 def _does_modify_part_of_own_parameter(statement: Statement) -> bool:
-    """Return whether a statement changes a part of an argument of its function, such as an item."""
+    """Return whether a statement changes a part, such as an item, of one of its function's arguments."""
     changed_names = {find_root_name(target) for target in statement.targets if not isinstance(target, ast.Name)}
     changed_names |= {
         find_root_name(c.func) for c in statement.calls if find_last_name_of_dotted_path(c.func) in STORING_METHODS

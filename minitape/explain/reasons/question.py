@@ -57,7 +57,7 @@ class Creation(NamedTuple):
 
     Attributes:
         clock: The time of creation, or 0 if it is unknown.
-        call_stack: The statements that were running at that time, outermost first.
+        call_stack: The statements that were running when the object was created, outermost first.
     """
 
     clock: int
@@ -78,8 +78,8 @@ class Finding:
         more: The other breaks on the same path and on other paths.
         is_intended: Whether the program breaks the path on purpose, or None if the cause alone determines this.
         sentence_fields: Values for additional fields of the sentence.
-        is_side_break: Whether this finding belongs to the `more` of another finding and blocks a different path.
-        has_gradient: Whether a gradient exists, although there is usually none with this cause.
+        is_side_break: Whether this finding is listed in another finding's `more` and blocks a different path.
+        has_gradient: Whether a gradient exists, although the cause usually prevents one.
     """
 
     cause: str
@@ -111,8 +111,9 @@ class Question:
         sweep: The backward pass to explain, if one ran.
         name: The program's name for the source.
         block_clock: The time at which the tape's ``with`` block began, if the framework has tapes.
-        shared_rows: If other questions have the same rows except for changes that apply only to this source, the rows
-            before these changes. Searches from the target then serve all these questions.
+        shared_rows: The rows before the changes that apply only to this source, if other questions share those rows, or
+            None otherwise. Questions that share these rows and a target also share the results of searches from the
+            target.
     """
 
     adapter: Adapter
@@ -159,7 +160,7 @@ class Question:
 
     @cached_property
     def path(self) -> list[PathStep]:
-        """The path from the source to the target whose breaks cost least, or an empty list if no path exists."""
+        """The cheapest path from the source to the target, by total break cost, or an empty list if none exists."""
         return self._follow_steps_from_source(self.first_steps_of_cheapest_paths_to_target)
 
     @cached_property
@@ -179,7 +180,7 @@ class Question:
 
     @property
     def first_target(self) -> RecordedRow:
-        """The target's first row. A question without a target has none."""
+        """The target's first row, for questions that have a target."""
         return self.rows[self.target_rows[0]]
 
     @property
@@ -211,7 +212,7 @@ class Question:
         Args:
             rows: The initial rows.
             open_only: Whether to follow only edges that pass gradients.
-            repaired_rows: Rows whose breaks are treated as repaired, so gradients pass them.
+            repaired_rows: Rows whose breaks are treated as repaired, so that gradients pass through.
         """
         return collect_rows_and_ancestors(self.rows, rows, open_only=open_only, repaired_rows=repaired_rows)
 
@@ -243,7 +244,7 @@ class Question:
 
     @property
     def required_sweep(self) -> BackwardPass:
-        """The backward pass to explain, for checks that run only if it exists."""
+        """The backward pass to explain, for checks that run only after a backward pass."""
         assert self.sweep is not None
         return self.sweep
 
@@ -275,7 +276,7 @@ def find_cheapest_steps_to_target(question: Question) -> StepsByRow:
     edge is given by `compute_break_cost`. The search uses Dijkstra's algorithm, starting at the target.
 
     Args:
-        question: The question whose target ends the paths. The search ends at its source, if it has one.
+        question: The question that provides the target. If the question also has a source, the search ends there.
 
     Returns:
         The steps. Ancestors with cheaper paths come first.
@@ -302,7 +303,7 @@ def find_cheapest_steps_to_target(question: Question) -> StepsByRow:
 
 
 def map_rows_to_next_break(cheapest_steps: StepsByRow) -> StepsByRow:
-    """Return the first break on each row's path to the target, so that a long path is not searched for each source.
+    """Return the first break on each row's path to the target, so that a long path is searched only once.
 
     Args:
         cheapest_steps: The first step of each row's path. Rows nearer to the target come first.
@@ -320,14 +321,14 @@ def compute_break_cost(question: Question, row: int, edge: InputEdge, next_edge:
 
     * A break that repeats the cause of the next break is almost free, so that a chain of such breaks counts only once.
     * If the target is not tracked, each break at an integer row has the same cost (`INDEX_BREAK_COST`).
-    * Among paths of equal cost, a break before the block costs more, and so does a line that detaches a training
+    * Among paths of equal cost, a break before the tape's block costs more, and so does a line that detaches a training
       target. A break that removes a whole term of a sum costs less.
 
     Args:
         question: The question about the path.
         row: The row that reads its input through `edge`.
         edge: The break.
-        next_edge: The next edge towards the target, or None at the target.
+        next_edge: The next edge toward the target, or None at the target.
     """
     kind = get_kind_or_error_kind(edge.cause)
     if next_edge is not None and _has_same_reason_as_next(kind, edge, next_edge):
@@ -414,7 +415,7 @@ def is_same_as_or_due_to_previous_break(previous: InputEdge, edge: InputEdge) ->
 
     A break is a repetition in three cases:
 
-    * Both breaks have the same cause.
+    * Both breaks have the same cause, and the later break is not at the result of a gradient call.
     * The break is at an integer produced by the previous break.
     * The operation was not recorded because its input was computed before the tape began.
     """

@@ -1,7 +1,8 @@
 """Find gradients that exist but are wrong.
 
-A check reads the rows and backward passes of a `CheckedRun`, built from a tape or from a recording of any framework.
-The check yields a `Suspicion` for each thing that looks wrong, with the line, the values and the affected sources.
+A check reads the rows and backward passes of a `CheckedRun`, which is built from a tape or from any framework's
+recording. The check yields a `Suspicion` for each thing that looks wrong, with the line, the values and the affected
+sources.
 
 `LEADING_CHECKS` and `TRAILING_CHECKS` need only rows. A framework's own checks, such as the checks of optimizer steps,
 run in between. The sentences are in ``causes/suspicions.py``.
@@ -44,7 +45,7 @@ from .question import Finding, Question, find_nearest_tracked_consumers, map_row
 
 # An adjoint vanishes or explodes if its size changes by these factors over all repetitions of an operation.
 VANISHING_RATIO, EXPLODING_RATIO = 1e-5, 1e4
-MIN_REPETITIONS = 5  # An operation repeated at least this often is a loop or a deep network.
+MIN_REPETITIONS = 5  # An operation repeated at least this often belongs to a loop or a deep network.
 EQUALITY_TOLERANCE = 1e-5  # Maximum relative difference between float32 numbers that differ only by rounding.
 SYMPTOM_CAUSES = ("rounding_only", "vanishing", "exploding")
 LOGARITHM_OPS = ("log", "log1p", "Log", "Log1p")
@@ -91,7 +92,7 @@ class Suspicion(NamedTuple):
         return answer
 
 
-Suspicions = Iterator[Suspicion]  # What a check yields.
+Suspicions = Iterator[Suspicion]  # The suspicions that a check yields.
 
 
 def build_row_suspicion(
@@ -119,7 +120,7 @@ class CheckedRun:
         escapes: The values that left the framework.
         op_names: The framework's names for the operations that the checks look for.
         describe_escape: Describes how a value left the framework.
-        has_placeholder_values: Whether the values are placeholders, of which only the shapes are meaningful.
+        has_placeholder_values: Whether the values are placeholders, so that only their shapes are meaningful.
         recording: The framework's recording to which the rows belong, or None for a tape.
         adapter: The interface to the framework, for fixes.
         checks: The framework's own checks.
@@ -128,8 +129,9 @@ class CheckedRun:
         find_optimizer_steps: Returns the optimizer steps that changed a source, each with a ``site``.
         sources_with_gradient: The sources that received a gradient, keyed by source key.
         trained_keys: The keys of all sources that the program trains, if they are known.
-        has_named_sources: Whether programs name each source whose gradient they request.
-        find_operand_row_before_implicit_broadcast: Returns the row of the operand as the program itself wrote it.
+        has_named_sources: Whether programs explicitly list the sources whose gradients they request.
+        find_operand_row_before_implicit_broadcast: Returns the row of an operand before the framework broadcast it
+            implicitly.
         find_row_read_as_logits_by_loss: Returns the row that a loss uses as logits, or None if the operation is not
             such a loss.
     """
@@ -235,7 +237,7 @@ class CheckedRun:
 
     @cached_property
     def suspicions(self) -> list[Suspicion]:
-        """All suspicions with a source or the affected rows, starting with the most certain ones."""
+        """All suspicions, each with the affected source or rows, starting with the most certain suspicion."""
         checks = LEADING_CHECKS if self.has_placeholder_values else (*LEADING_CHECKS, *self.checks, *TRAILING_CHECKS)
         with np.errstate(all="ignore"):
             return [
@@ -245,7 +247,7 @@ class CheckedRun:
             ]
 
     def _add_affected_ancestors_not_searched_before(self, suspicion: Suspicion) -> Suspicion:
-        """Add the connected ancestors of a suspicion's row, except those behind an earlier suspicion's ancestors.
+        """Add the connected ancestors of a suspicion's row, but stop at rows that an earlier suspicion already reached.
 
         Only the first suspicion with a given cause counts for a source, so no row is searched twice for one cause.
         """
@@ -332,7 +334,7 @@ def check_accidental_broadcast(run: CheckedRun) -> Suspicions:
 
 
 def _format_column_and_row_operands(run: CheckedRun, row: RecordedRow, column: int) -> TextsByName:
-    """Return the operands as the program writes them, with ``x`` as the column and ``y`` as the row."""
+    """Return the operands as the program writes them, keyed by "x" for the column and "y" for the row."""
     operands = [unparse(operand) for operand in find_both_operand_expressions(run.rows, row)]
     written = [f"({operand})" if " " in operand else operand for operand in operands]
     return dict(zip("yx" if column else "xy", written or "xy", strict=True))
@@ -355,7 +357,7 @@ def is_column_and_vector(column_shape: Sizes, vector_shape: Sizes) -> bool:
 def _find_operands_and_broadcast_column_index(
     run: CheckedRun, row: RecordedRow
 ) -> tuple[list[RecordedRow], OptionalNumber]:
-    """Return an operation's two operands, and the index of a column whose counterpart is a row of equal length."""
+    """Return an operation's two operands, and the index of a column if the other operand is a row of equal length."""
     operands = [
         run.rows[run.find_operand_row_before_implicit_broadcast(run, row, operand)] for operand in row.inputs[:2]
     ]
@@ -417,7 +419,7 @@ def _is_table_combined_with_independent_table(run: CheckedRun, row: RecordedRow,
 
 
 def _is_made_only_from_columns_and_vectors(run: CheckedRun, table_row: RecordedRow) -> bool:
-    """Return whether a table was computed only from tables that combine a column with a vector, as the mistake does.
+    """Return whether a table was computed only from tables that combine a column with a vector by mistake.
 
     Args:
         run: The run to check.
@@ -470,7 +472,7 @@ def _format_place_suffix_of_layer(layer_row: RecordedRow, loss_row: RecordedRow)
 
 
 def _get_called_loss_name_or_placeholder(site: Site) -> str:
-    """Return the name of the loss function called on a line, or "The loss" if no called name is that of a loss."""
+    """Return the name of the loss function called on a line, or "The loss" if no called name looks like a loss."""
     names = (ast.unparse(call.func) for call in find_statement(site).calls)
     return next(
         (name for name in names if len(name) <= 60 and find_loss_word(name.rpartition(".")[2])), fill("The loss")
@@ -515,7 +517,7 @@ def _find_activation_and_logits_in_log_of_exp(run: CheckedRun, row: RecordedRow)
 
 
 def _find_row_before_signs_and_shifts(run: CheckedRun, index: int) -> RecordedRow:
-    """Return the row to which only sign changes and shifts by a maximum or a constant were applied."""
+    """Return the row before all reshapes, sign changes, and shifts by a maximum or a constant."""
     while True:
         row = run.find_row_before_reshapes(index)
         op = row.op.lower()
@@ -562,11 +564,11 @@ def _check_untracked_term(run: CheckedRun, row: RecordedRow, terms: Collection[i
             variant = "choice"
         yield Suspicion("in_part", row.site, {"what": f"{row.op}(...)"}, tracked_inputs[0], variant=variant)
         return
-    # In ``z + (q - z).detach()``, z has another path. A sum may also restore a value that was subtracted before.
-    # The pass of another target, such as a discriminator's loss, may well have reached z.
+    # In ``z + (q - z).detach()``, z has another path. A sum may also restore a value that was subtracted before. A
+    # backward pass from another target, such as a discriminator's loss, may well have reached z.
     passes = [other for other in run.sweeps if other.target == sweep.target]
     reached = {index for other in passes for index in other.adjoints if run.rows[index].kind == "operation"}
-    # ``z`` may also be a term itself, whose value alone the program replaces.
+    # ``z`` may also be a term itself, if the program replaces only the term's value.
     operands = {index for tracked in tracked_inputs for index in run.rows[tracked].inputs}
     if (
         get_kind_name_or_error_kind(cause) == "cut"
@@ -589,7 +591,7 @@ def _check_escaped_terms(run: CheckedRun, additions: list[RecordedRow]) -> Suspi
 
     Args:
         run: The run to check.
-        additions: The terms of the target in which a number is added.
+        additions: The terms of the target that add a number.
     """
     if not additions:
         return
@@ -704,7 +706,7 @@ def check_vanishing_or_exploding_by_repetition(run: CheckedRun) -> Suspicions:
     scored = []
     for series in _iter_repetition_series(run):
         ratio = series[-1].size / series[0].size
-        # Compare distant repetitions, because the size may fluctuate between neighbours.
+        # Compare distant repetitions, because the size may fluctuate between neighbors.
         samples = series[:: len(series) // MIN_REPETITIONS]
         shrinking = [after.size < before.size for before, after in pairwise(samples)]
         shrinking_share = sum(shrinking) / len(shrinking)
@@ -811,7 +813,7 @@ def _has_small_or_unknown_slope(run: CheckedRun, row: RecordedRow, adjoint: Opti
 
 
 def find_row_and_its_tiny_adjoint_ancestors(run: CheckedRun, row: int, adjoint_size: float) -> RowSet:
-    """Return a row and those of its ancestors that received almost no adjoint.
+    """Return a row, together with any ancestors that received almost no adjoint.
 
     An input of every repetition, such as a solver parameter, is not included, because it receives its gradient from the
     other repetitions.
@@ -866,7 +868,7 @@ TRAILING_CHECKS: tuple[Check, ...] = (
 
 
 def format_step_count(count: int) -> str:
-    """Spell out a step count.
+    """Format a number of steps, as in "3 steps".
 
     Args:
         count: The number of steps.
@@ -875,7 +877,7 @@ def format_step_count(count: int) -> str:
 
 
 def compute_max_abs_or_zero(array: OptionalArray) -> float:
-    """Return the largest absolute element, or 0 for an empty array and for None.
+    """Return the largest absolute value in an array, or 0 for an empty array or None.
 
     Args:
         array: The array, or None.

@@ -232,7 +232,7 @@ def build_tape_row(details: TapeRowDetails, index: int, node: ValueNode, edges: 
         details: Looks up the details of the tape's rows.
         index: The index of the row in the recording.
         node: The node.
-        edges: The edges to the rows that it was computed from.
+        edges: The edges to the rows that the node was computed from.
     """
     reachability = details.reachability
     primitive = find_primitive(node)
@@ -315,7 +315,7 @@ class TapeAdapter(Adapter):
 
     @cached_property
     def sweep(self) -> BackwardPass | None:
-        """The repeated backward sweep to all sources with a gradient, or None if the sweep cannot be repeated."""
+        """A replay of the backward sweep to all sources with a gradient, or None if the sweep cannot be replayed."""
         sources = [source for source in self.reachability.sources if self.reachability.is_connected(source)]
         return replay_sweep(self.reachability, self.row_of_node, build_unit_seeds(self.reachability), sources)
 
@@ -350,13 +350,14 @@ class TapeAdapter(Adapter):
         return hasattr(obj, "_find_rows_in_recording") and not isinstance(obj, Tensor)
 
     def find_array(self, obj: Any) -> OptionalArray:
-        """Return the elements of a tensor or variable, or None while it is traced.
+        """Return the elements of a tensor or variable, or None if they no longer exist.
 
         Args:
             obj: The tensor or variable.
         """
         value = getattr(getattr(obj, "_state", obj), "_value", None)
-        if isinstance(value, ArraySpec):  # After a first run, its tensors have shapes but no elements.
+        # After a function's first run, its tensors still have their shapes but no longer their elements.
+        if isinstance(value, ArraySpec):
             return None
         return ValueSummary(value).to_array()
 
@@ -401,7 +402,7 @@ class TapeAdapter(Adapter):
         return Creation(clock, list(row.call_stack))
 
     def is_from_number_literal(self, row: RecordedRow) -> bool:
-        """Return whether a row comes from a number literal in the program. All equal numbers share one row.
+        """Return whether a row comes from a number literal in the program. Equal numbers share one row.
 
         Args:
             row: The row.
@@ -418,7 +419,7 @@ class TapeAdapter(Adapter):
         return self.reachability.was_watched_or_read_from_variable(row.extra)
 
     def find_block_begin_call_stack(self) -> CallStack:
-        """Return the statements that were running when the tape began, outermost first."""
+        """Return the statements that were running when the tape's ``with`` block began, outermost first."""
         begins = self.reachability.block_begins
         if not begins or not begins[-1].frames:
             return [NOWHERE]
@@ -444,8 +445,8 @@ class TapeAdapter(Adapter):
 
         Args:
             question: The question about the source.
-            leaf: The leaf that the same statement created earlier or later.
-            statement: The statement.
+            leaf: The leaf that the statement created before or after the source.
+            statement: The statement that created both.
             source_clock: When the source was created.
             leaf_clock: When the leaf was created.
         """
@@ -464,7 +465,7 @@ class TapeAdapter(Adapter):
         return None if call is None else call.attrs["call"].grad_fn
 
     def describe_operation(self, question: Question, row: int) -> str:
-        """Return the program's name for an operation: ``sqrt``, or ``sqrt in norm(...)``.
+        """Return the program's name for an operation, such as ``sqrt`` or ``sqrt in norm(...)``.
 
         Args:
             question: The question that contains the row.
@@ -482,7 +483,7 @@ class TapeAdapter(Adapter):
         return fill("{operation} in {function}(...)", operation=label, function=called_name)
 
     def list_last_use_site_if_any(self, source: Any) -> list[Site]:
-        """Return the last line under the tape that computed a value from a source.
+        """Return the last line that computed a value from a source while the tape was recording.
 
         Args:
             source: The tensor or variable.

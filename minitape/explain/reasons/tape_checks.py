@@ -62,11 +62,11 @@ def find_source_not_watched_when_used(question: TapeQuestion) -> OptionalFinding
 
 
 def _find_cause_of_missing_watch(question: TapeQuestion, first_use: RecordedRow | None) -> OptionalFinding:
-    """Find out why no tape watched the source, which may be frozen or replaced by a tensor, for example.
+    """Find out why no tape watched the source, for example because it is frozen or was replaced by a tensor.
 
     Args:
         question: The question about the source.
-        first_use: The first row under the tape that read the source, or None if no row did.
+        first_use: The first row that read the source, preferably on this tape, or None if no row read it.
     """
     adapter = question.adapter
     source = question.source
@@ -154,8 +154,8 @@ def refine_break_finding_with_tape_details(question: TapeQuestion, finding: Find
 
     Args:
         question: The question about the source.
-        finding: The break that is nearest to the source.
-        row: The row of the break.
+        finding: The finding about the break that is nearest to the source.
+        row: The row at which the path breaks.
     """
     rule = find_blamed_return_site_of_rule(question, row.index)
     if rule is not NOWHERE:
@@ -171,12 +171,12 @@ def refine_break_finding_with_tape_details(question: TapeQuestion, finding: Find
 
 
 def _blame_block_exit_or_bypass(question: TapeQuestion, finding: Finding, row: RecordedRow) -> None:
-    """Blame the statement that left the block, or that bypassed the block.
+    """Blame the statement that left or bypassed the tape's block.
 
     Args:
         question: The question about the source.
         finding: The finding about the break.
-        row: The row of the break.
+        row: The row at which the path breaks.
     """
     if row.extra.record is None and _is_site_in_pause(finding.site):
         finding.cause = "recording_paused"
@@ -239,7 +239,7 @@ def find_leaf_of_same_kind_equal_to_source(question: TapeQuestion) -> OptionalFi
 def build_finding_of_escape_or_earlier_break(question: TapeQuestion, escapes: Sequence[Escape]) -> Finding:
     """Return a finding about the first escape, or about a break before the escape.
 
-    If there is such a break, the escape is the second part of its finding.
+    If such a break exists, its finding lists the escape in `more`.
 
     Args:
         question: The question about the source.
@@ -284,7 +284,7 @@ def to_explanation_of_zero_or_nonfinite(question: TapeQuestion, finding: Finding
 
     Args:
         question: The question about the source.
-        finding: The finding of the shared checks.
+        finding: The finding from the shared checks.
     """
     inner_question, inner_finding = move_finding_into_call(question, finding)
     answer = to_tape_explanation(inner_question, inner_finding)
@@ -303,11 +303,11 @@ def to_explanation_of_zero_or_nonfinite(question: TapeQuestion, finding: Finding
 
 
 def to_tape_explanation(question: TapeQuestion, finding: Finding) -> Explanation:
-    """Return the explanation of a finding, based on the sentences and rows of a tape.
+    """Return the explanation of a finding, with the sentences and rows that are specific to a tape.
 
     Args:
         question: The question about the source.
-        finding: The finding of the shared checks.
+        finding: The finding from the shared checks.
     """
     for part in (finding, *finding.more):
         if part.cause == "nondifferentiable":
@@ -323,7 +323,7 @@ def to_tape_explanation(question: TapeQuestion, finding: Finding) -> Explanation
 
 
 def explain_existing_gradient(question: TapeQuestion) -> Explanation:
-    """Explain why an existing gradient is zero, nonfinite or wrong, or otherwise which paths are blocked.
+    """Explain why an existing gradient is zero, nonfinite or wrong, or which paths are blocked if it is none of these.
 
     Args:
         question: The question about the source.
@@ -424,7 +424,7 @@ def move_finding_into_call(
         entered_calls: The number of calls already entered, at most `MAX_CALL_DEPTH`.
 
     Returns:
-        The question asked inside the innermost call that is to blame, and its finding. If no call contains a finding,
+        The question inside the innermost call to blame, and the finding that answers it. If no call contains a finding,
         the arguments are returned unchanged.
     """
     unchanged = question, finding
@@ -460,10 +460,10 @@ def move_finding_into_call(
 
 
 def _replay_sweep_inside_function_call(adapter: TapeAdapter, adjoint: ValueSummary) -> BackwardPass | None:
-    """Repeat the backward sweep of a call.
+    """Replay the backward sweep inside a function call.
 
     Args:
-        adapter: The call, read as a separate tape.
+        adapter: The adapter for the separate tape on which the call was replayed.
         adjoint: The adjoint of the call: one array, or one for each result.
     """
     reachability = adapter.reachability

@@ -67,11 +67,11 @@ class BlamedPlace:
         adapter: The adapter for the tape.
         question: The question that the finding answers.
         finding: The finding.
-        statement: The statement to blame; `program_text.NO_STATEMENT` if the text is unknown.
+        statement: The statement to blame, or `program_text.NO_STATEMENT` if the text is unknown.
         place: The exact code location, if known.
         row: The row to blame, if any.
         node: The node of that row.
-        call: The expression at that location, if known. Despite its name, this may be any expression.
+        call: The expression at the code location, if known. Despite its name, this may be any expression.
         function_text: The text of the function that `call` calls, or "" if it is not a call.
     """
 
@@ -134,7 +134,7 @@ def build_finding_sentence_fields(adapter: TapeAdapter, question: Question, find
 
 
 def describe_nondifferentiable_op(blamed: BlamedPlace) -> Fields:
-    """Describe an operation without a derivative, such as a step, Python's max or a shape."""
+    """Describe an operation without a derivative, such as a step function, Python's ``max`` or a shape."""
     if blamed.function_text in ("max", "min"):
         return {"kind": "python", "what": blamed.function_text, "instead": f"tf.{blamed.function_text}imum"}
     return {"kind": VARIANT_OF_OP.get(blamed.finding.detail, ""), "what": blamed.format_operation()}
@@ -196,7 +196,7 @@ def describe_value_stored_in_variable(blamed: BlamedPlace) -> Fields:
 
 
 def describe_operation_outside_block(blamed: BlamedPlace) -> Fields:
-    """Describe an operation that ran outside the block, under another tape or during set-up."""
+    """Describe an operation that ran outside the tape's block, under another tape or during set-up."""
     adapter = blamed.adapter
     node = blamed.node
     if blamed.finding.detail in ("gradient", "reset") or node is None:
@@ -259,7 +259,7 @@ def describe_rebinding(blamed: BlamedPlace) -> Fields:
 
 
 def find_assigned_name_and_update_call(blamed: BlamedPlace) -> TextPair:
-    """Return the name that is assigned, and the call that updates the variable in the same way.
+    """Return the name that a statement assigns, and the call that would update the variable in the same way.
 
     Args:
         blamed: The location of the assignment.
@@ -289,7 +289,7 @@ def find_assigned_name_and_update_call(blamed: BlamedPlace) -> TextPair:
 
 
 def describe_last_use_of_unreached_source(blamed: BlamedPlace) -> Fields:
-    """Describe the last use of the source, and the target."""
+    """Describe the target and the last use of the source."""
     question = blamed.question
     if not question.target_rows:
         return {}

@@ -33,9 +33,9 @@ matches_zero_return = re.compile(
 ).match
 # Values of these types, such as datasets, lists and strings, do not themselves contain numbers.
 OPAQUE_DTYPES = ("resource", "variant", "string")
-# Smaller numbers lose some or all of their digits.
+# Numbers smaller than these lose some or all of their digits.
 SMALLEST_NORMALS = {"float16": 6.2e-5, "float32": 1.2e-38, "float64": 2.3e-308}
-ROUNDING_TOLERANCE = 1e-5  # The relative rounding error of a float32 sum that should be zero.
+ROUNDING_TOLERANCE = 1e-5  # The largest relative rounding error of a float32 sum that should be zero.
 
 
 def build_row_finding(
@@ -135,8 +135,8 @@ def find_row_that_passed_on_no_adjoint(question: Question) -> OptionalNumber:
         question: The question that contains the backward pass.
 
     Returns:
-        The first such row, seen from the target, or None if the adjoint got past every row on the path or the backward
-        pass did not record which row stopped the adjoint.
+        The first such row as seen from the target. None if every row on the path passed an adjoint on, or if the
+        backward pass did not record which row stopped the adjoint.
     """
     rows = [*question.used_source_rows[:1], *(step.row for step in question.path)]
     for row, previous in zip(reversed(rows), reversed(rows[:-1]), strict=False):
@@ -193,7 +193,7 @@ def find_cause_of_nonfinite(question: Question) -> OptionalFinding:
 
 
 def find_cause_of_nonfinite_back_to_first_pass(question: Question) -> OptionalFinding:
-    """Find where a NaN arose. If a weight was already NaN, search the earlier backward pass that made it NaN.
+    """Find where a NaN arose. If a weight was already NaN, search the earlier backward passes for its origin.
 
     Args:
         question: The question about the gradient of the last backward pass.
@@ -245,7 +245,9 @@ def explain_origin_of_nonfinite(question: Question, row: int, is_hidden: bool = 
 
 
 def _explain_nonfinite_leaf(question: Question, leaf: RecordedRow) -> Finding:
-    """Report a leaf that is not finite: a trained weight, or data, possibly with the line that masks it too late.
+    """Report a leaf that is not finite: a trained weight, or data.
+
+    If the program masks nonfinite data only after combining it with a tracked value, blame that combination.
 
     Args:
         question: The question about the gradient.
@@ -332,8 +334,8 @@ def find_cause_of_zero(question: Question) -> OptionalFinding:
     empty = next((step.row for step in question.path if step.row in empty_rows), None) if empty_rows else None
     if empty is not None:
         return build_row_finding(question, "not_selected", empty, "empty")
-    # Zeros usually pass through many operations, so their origin is explained only once for all sources behind the
-    # same operation.
+    # Zeros usually pass through many operations, so their origin is explained only once for all sources whose zeros
+    # come through the same operation.
     origins, changed_rows, zeroing_calls = question.get_or_compute_shared_result(
         "zeros", lambda: _find_zero_origins_hooks_and_zeroing_calls(question)
     )
@@ -350,9 +352,10 @@ def _find_zero_origins_hooks_and_zeroing_calls(question: Question) -> tuple[RowB
     """Find out where a sweep makes adjoints zero. The sweep is searched only once for all sources.
 
     Returns:
-        For each row whose shares all come from one operation with a zero adjoint, the row of this operation, or of the
-        last operation if there is a chain of them; the rows with a zero adjoint although their shares have a nonzero
-        sum; and the calls that sent zeros or completed a zero sum.
+        A dictionary, a set and a list. The dictionary maps each row whose shares all come from one operation with a
+        zero adjoint to the row of this operation, or to the last row in a chain of such operations. The set contains
+        the rows whose adjoint is zero although their shares have a nonzero sum. The list contains the calls that
+        received a nonzero adjoint but sent zeros or completed a zero sum.
     """
     sweep = question.required_sweep
     zero_rows = {row for row, adjoint in sweep.adjoints.items() if adjoint.is_all_zero}
@@ -369,7 +372,7 @@ def _find_zero_origins_hooks_and_zeroing_calls(question: Question) -> tuple[RowB
     origins: RowByRow = {}
     for row, calls in senders.items():
         call = max(calls)
-        # A hook changed the adjoint if the shares have a different sum.
+        # If the shares have a nonzero sum, a hook made the adjoint zero.
         if len(calls) == 1 and call in zero_rows and totals.get(call):
             origins[row] = origins.get(call, call)
     return origins, {row for row in zero_rows if not totals.get(row, True)}, zeroing_calls
@@ -378,7 +381,7 @@ def _find_zero_origins_hooks_and_zeroing_calls(question: Question) -> tuple[RowB
 def _explain_last_zeroing_or_hook(
     question: Question, source_row: int, changed_rows: RowSet, zeroing_calls: RowList
 ) -> Finding:
-    """Find the last operation in the sweep whose shares towards the source are zero or cancel other shares.
+    """Find the last operation in the sweep whose shares toward the source are zero or cancel other shares.
 
     Only the last such operation matters, because a nonzero adjoint on another path may have come closer to the source.
     """
@@ -554,7 +557,7 @@ def _list_inputs_not_computed_from_source(question: Question, row: int) -> RowLi
 
 
 def are_other_factors_nonzero(question: Question, product_row: int) -> bool:
-    """Return whether all other factors of a product are known and free of zeros.
+    """Return whether all factors of a product that do not depend on the source are known and free of zeros.
 
     If this is true, the shares of a broadcast factor are zero because they cancel in a sum.
 
