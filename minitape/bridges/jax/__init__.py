@@ -1,7 +1,7 @@
 """Record a JAX function by running its equations one by one, in the order in which JAX traces them.
 
 ``record(f, *args)`` traces ``f`` with ``jax.make_jaxpr`` and runs the equations without compiling them, as
-``jax.disable_jit`` does. JAX then computes the gradient with its own rules and sums.
+``jax.disable_jit`` does. JAX then computes the gradient with its own derivative rules and adds up the shares itself.
 
 >>> import jax.numpy as jnp
 >>> def loss(w, x):

@@ -1,4 +1,4 @@
-"""Adapt a JAX recording, with its function and arguments, to the checks."""
+"""Adapt a JAX recording, including its function and arguments, for use by the checks."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def build_question(recording: JaxRecording, target: Any, source: Any, source_row
 
     Args:
         recording: The recording of a function.
-        target: The target. None or the function's result stands for the function's own target.
+        target: The target to ask about. Both None and the function's result stand for the first leaf of the result.
         source: The source, as the program passed it to ``explain``.
         source_rows: The source's rows.
     """
@@ -55,7 +55,7 @@ class JaxAdapter(FrameworkAdapter):
 
     Attributes:
         recording: The recording that the question is about.
-        origin: The source texts of the recorded function and its arguments.
+        origin: Finds the lines of the recorded function and its arguments in the program's text.
     """
 
     framework = "jax"
@@ -101,10 +101,10 @@ class JaxAdapter(FrameworkAdapter):
         return find_return_site_by_description(row.extra.custom_rule)
 
     def find_first_argument_leaf(self, rows: Collection[int]) -> JaxLeaf | None:
-        """Return the first argument leaf among some rows, or None if none of the rows is an argument leaf.
+        """Return the first argument leaf among the given rows, or None if no given row is an argument leaf.
 
         Args:
-            rows: The rows.
+            rows: The rows to search.
         """
         return next((leaf for leaf in self.recording.argument_leaves if leaf.row in rows), None)
 

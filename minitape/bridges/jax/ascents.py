@@ -1,4 +1,4 @@
-"""Find steps of JAX programs that move the parameters along the gradient of a loss, so that the loss grows."""
+"""Find training steps in JAX programs that add the gradient to the parameters, which increases the loss."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from .recording import JaxRecording
 
 MIN_STEPS = 3
-# Only a function with such a name is meant to become smaller. The gradient of a score or of a reward may be added.
+# Only a function with such a name is meant to be minimized. The gradient of a score or a reward may be added.
 find_loss_name = re.compile(r"loss|cost|error|mse|nll|cross_entropy", re.I).search
 find_parameter_name = re.compile(r"(w|weights?|params?|theta|model|coef\w*)\b").match
-# A program that mentions one of these words may climb on purpose.
+# A program that mentions one of these words may follow the gradient uphill on purpose.
 find_intent = re.compile(
     r"ascen[dt]|maximi|advers|attack|minimax|min_max|unlearn|forget|dream|\bdual|lagrang|multiplier|perturb|critic"
     r"|discrimin|generator|saliency|revers|langevin|\bsam\b|sharpness|policy|reward|climb",
@@ -46,7 +46,7 @@ def compute_fraction_of_elements_moved_uphill(old: Any, new: Any, gradient: Any)
         gradient: The gradient at the old values.
 
     Returns:
-        The fraction, or None if no element with a gradient moved.
+        The fraction, or None if the shapes differ or no element with a nonzero gradient moved.
 
     >>> after, gradient = np.array([0.1, 0.1, -0.1, 0.0]), np.array([1.0, -1.0, -1.0, 1.0])
     >>> compute_fraction_of_elements_moved_uphill(np.zeros(4), after, gradient)
@@ -60,16 +60,17 @@ def compute_fraction_of_elements_moved_uphill(old: Any, new: Any, gradient: Any)
 
 
 def explain_ascent(recordings: list[JaxRecording]) -> OptionalExplanation:
-    """Explain that the steps of a program make its loss larger, because they add the gradient.
+    """Explain that the training steps of a program increase its loss because they add the gradient.
 
-    Some programs add a gradient on purpose. Therefore, the program must have a single gradient, of a function that it
-    calls a loss, all parameters must have climbed in all steps, and the text of the step must show the missing minus.
+    Some programs add a gradient on purpose. Therefore, the program must have only one gradient, which must belong to a
+    function that the program calls a loss. In addition, every step must have moved all parameters uphill, and it must
+    be visible in the step's text that a minus is missing.
 
     Args:
         recordings: The last recording of each function.
 
     Returns:
-        The explanation, or None if the program may climb on purpose or does not climb.
+        The explanation, or None if the program does not add the gradient or may add it on purpose.
     """
     recording = recordings[0] if len(recordings) == 1 else None
     shares = [] if recording is None else list(recording.fractions_moved_uphill.values())
@@ -78,7 +79,7 @@ def explain_ascent(recordings: list[JaxRecording]) -> OptionalExplanation:
     origin = JaxOrigin(*recording.recorded_call)
     call = find_statement(origin.call_site)
     name = next(filter(find_loss_name, (getattr(origin.function, "__name__", ""), *call.bound_names)), "")
-    # The input of a network climbs on purpose. The value of a score is often negative, but most losses are not.
+    # A network's input may be moved uphill on purpose. Scores are often negative, but most losses are not.
     is_trained = len(shares) > 1 or find_parameter_name(recording.rows[recording.differentiated_rows[0]].name or "")
     is_positive = np.all(np.asarray(tree_leaves(recording.value)[0]) > 0)
     if not name or not is_trained or not is_positive or find_intent("".join(read_source_lines(call.file))):
@@ -95,7 +96,7 @@ def _has_climbed(shares: FloatList) -> bool:
 
 
 def _find_chain_without_minus(file: str) -> int | None:
-    """Return the last line of an optimizer that is built from transformations that keep the sign, or None."""
+    """Return the last line of an optimizer whose transformations all keep the sign, or None if none is found."""
     for statement in list_statements(file):
         names = {find_last_name_of_dotted_path(call.func): call.lineno for call in reversed(statement.calls)}
         lines = [line for name, line in names.items() if re.match("scale(_by_.*)?$", name)]
@@ -128,7 +129,7 @@ def _has_minus(statement: Statement) -> bool:
 
 
 def find_optax_masked_adding_raw_gradients(recording: JaxRecording) -> Site | None:
-    """Return the line of the only ``optax.masked`` if gradients that its mask leaves out are added to the parameters.
+    """Return the line of the only ``optax.masked`` call if the gradients left out by its mask are added to parameters.
 
     Args:
         recording: The last recording of a function.

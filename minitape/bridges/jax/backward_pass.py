@@ -1,8 +1,8 @@
 """Run JAX's own backward pass through the recorded operations, and record the adjoints.
 
 Each result passes through ``pass_value``, which returns it unchanged. During the backward pass, JAX calls the rule of
-``pass_value`` with the complete adjoint of the result, which JAX has computed with its own rules and sums. The shares
-for each operation's inputs are computed by ``jax.vjp`` of that operation alone.
+``pass_value`` with the complete adjoint of the result, which JAX has computed with its own rules and summed itself. The
+shares for each operation's inputs are computed by applying ``jax.vjp`` to that operation alone.
 """
 
 from itertools import starmap
@@ -67,7 +67,7 @@ class JaxBackwardPass:
             shares[:] = [share for share in shares if share.row in adjoints]
             last_share_positions |= {share.row: (call, index) for index, share in enumerate(shares)}
         self.sweep.edges = {call: shares for call, shares in edges.items() if shares}
-        # After the last share, the sum equals the adjoint.
+        # Once the last share has been added, the sum of the shares equals the adjoint.
         for row, (call, index) in last_share_positions.items():
             edges[call][index] = edges[call][index]._replace(total=adjoints[row])
         return gradients

@@ -52,9 +52,9 @@ CONVERSIONS = "int float round item tolist range".split()
 
 
 def find_nondiff_argnums_callee_leaking_tracer(function: Any) -> OptionalFinding:
-    """Find a function whose derivative rule receives some arguments undifferentiated.
+    """Find a function whose custom derivative rule excludes some arguments (``nondiff_argnums``) from differentiation.
 
-    JAX keeps such an argument unchanged. If the argument is a traced array, it is then used after its trace has ended.
+    JAX keeps such an argument unchanged, so a traced array passed as this argument is used after its trace has ended.
 
     Args:
         function: The function that was differentiated.
@@ -267,8 +267,8 @@ def name_piecewise_constant_function_in_finding(question: JaxQuestion, finding: 
 
     Args:
         question: The question about the source.
-        finding: The finding of the shared checks.
-        row: The row of the break.
+        finding: The finding from the shared checks.
+        row: The row where the gradient breaks.
     """
     step_function = find_enclosing_piecewise_constant_function(question, row.index)
     if step_function and finding.cause == "no_derivative":
@@ -296,11 +296,11 @@ def build_finding_of_first_escape(question: JaxQuestion, escapes: Sequence[Escap
 
 
 def collect_names_computed_from(source_name: str, end_statement: Statement) -> set[str]:
-    """Return a name, together with the names that a function computes from that name before a statement.
+    """Return a name and the names of all values that a function computes from it before a given statement.
 
     Args:
-        source_name: The name.
-        end_statement: The statement. Only earlier statements of the same function are considered.
+        source_name: The name to start from.
+        end_statement: The given statement. Only earlier statements of the same function are considered.
     """
     names = {source_name}
     for earlier in list_statements(end_statement.file)[: end_statement.order]:
@@ -332,7 +332,7 @@ def find_other_branch_or_value_used_instead(question: JaxQuestion) -> OptionalFi
 
 
 def _find_argument_read_from_outside(question: JaxQuestion, argument_leaf: JaxLeaf) -> OptionalFinding:
-    """Find an argument whose value the function reads from outside instead, for example from a global.
+    """Find an argument that the function ignores because it reads the same value from elsewhere, such as a global.
 
     Args:
         question: The question about the argument.
@@ -373,11 +373,11 @@ def find_rule_without_share(question: JaxQuestion) -> OptionalFinding:
 
 
 def blame_origin_of_nonfinite_input(question: JaxQuestion, finding: Finding, row: RecordedRow) -> Finding:
-    """Return the finding with the operation or the line that created a nonfinite input, or else the given finding.
+    """Return a finding that blames the operation or line that created a nonfinite input, or else the given finding.
 
     Args:
         question: The question about the source.
-        finding: The finding of the shared checks.
+        finding: The finding from the shared checks.
         row: The row that the finding blames.
     """
     is_new_value = np.isnan if row.array is not None and np.isnan(row.array).any() else np.isinf
@@ -386,7 +386,7 @@ def blame_origin_of_nonfinite_input(question: JaxQuestion, finding: Finding, row
         and row.extra.outside_arrays
         and not any(is_new_value(array).any() for array in row.extra.outside_arrays)
     ):
-        # The arrays from outside are finite, so an operation on them must have produced the value.
+        # The arrays from outside contain no such NaN or infinity, so an operation on them must have produced the value.
         return build_row_finding(question, "nan_forward", row.index, detail=fill("An operation"))
     if finding.cause == "nan_input" and question.adapter.find_first_argument_leaf([row.index]):
         finding.site = question.adapter.find_argument_creation_site(row.index)
@@ -394,11 +394,11 @@ def blame_origin_of_nonfinite_input(question: JaxQuestion, finding: Finding, row
 
 
 def blame_step_function_or_relu_for_zeros(question: JaxQuestion, finding: Finding, row: RecordedRow) -> Finding:
-    """Return the finding about the step function or relu that produced zeros, or else the given finding.
+    """Return a finding about the step function or relu that produced zeros, or else the given finding.
 
     Args:
         question: The question about the source.
-        finding: The finding of the shared checks.
+        finding: The finding from the shared checks.
         row: The row that the finding blames.
     """
     if (step := _find_blamed_step_function_row(question, row)) is not None:
@@ -440,7 +440,7 @@ def is_gate_zero_only_at_first(question: JaxQuestion, finding: Finding) -> bool:
 
     Args:
         question: The question about the source.
-        finding: The finding of the shared checks.
+        finding: The finding from the shared checks.
     """
     if finding.cause != "zero_factor" or finding.row is None or question.sweep is None:
         return False
@@ -459,7 +459,7 @@ def is_gate_zero_only_at_first(question: JaxQuestion, finding: Finding) -> bool:
 def is_step_function_the_only_break_from_row(question: JaxQuestion, row: int) -> bool:
     """Return whether a step function is the only break on the path from this row to the target.
 
-    If so, the gradient of the row is zero for any value.
+    If so, the row's gradient is zero whatever value the row has.
 
     Args:
         question: The question about the source.
@@ -472,7 +472,7 @@ def is_step_function_the_only_break_from_row(question: JaxQuestion, row: int) ->
 
 
 def build_finding_of_target_without_source(question: JaxQuestion) -> Finding:
-    """Report that the result does not depend on the source. The finding is on the line that defines the function.
+    """Report that the result does not depend on the source. The finding names the line that defines the function.
 
     Args:
         question: The question about the source.
@@ -505,7 +505,7 @@ def explain_gradient(recording: JaxRecording, target: Any, source: Any) -> Expla
 
     Args:
         recording: The recording of a function.
-        target: The target; None or the function's result stands for the function's own target.
+        target: The target to explain. Both None and the function's result stand for the first leaf of the result.
         source: An array, a name, or a tree. For a tree, the explanation of the worst leaf is returned.
 
     Raises:

@@ -21,7 +21,7 @@ from ..traced_draws import TracedDraws, read_generator_states
 if TYPE_CHECKING:
     from .program import FirstGradients
 
-CLOSE_CHECKS = 20  # Every call up to this number is checked for replaced values. After that, one in 20 is.
+CLOSE_CHECKS = 20  # Every call up to this number is checked for replaced values. After that, only one call in 20 is.
 GRADIENT_LIMIT = 10  # The maximum number of recorded gradients for a compiled function.
 
 
@@ -47,7 +47,7 @@ class CompiledFunction:
         gradient_block = self._gradient_block
         if self._later_call_count < CLOSE_CHECKS:
             self._draws.before = read_generator_states(self._function)
-        # Inside a function that is run only to record it, the compiled function is part of the recording.
+        # Inside a function that runs only for the recording, the compiled function is part of the recording.
         if not self._gradient_limit or gradient_block._remaining_gradients is not None:
             return self._jitted(*args, **kwargs)
         is_due = gradient_block.may_record_call((args, kwargs))
@@ -62,7 +62,7 @@ class CompiledFunction:
             restore_after_trace = save_state_and_build_restorer(self._function, *args)
             restore_state()
             if self._gradient_limit and self._call_count % gradient_block.every == 0:
-                # If the limit is one more gradient than the function computes, the function runs to its end.
+                # With a limit of one more gradient than the function computes, the function runs to its end.
                 self._gradient_limit = gradient_block.record_uncompiled_and_count_gradients(
                     self._function, args, kwargs, min(self._gradient_limit + 1, GRADIENT_LIMIT)
                 )
@@ -71,7 +71,7 @@ class CompiledFunction:
         results = self._jitted(*args, **kwargs)
         if not self._gradient_limit:
             return results
-        with suppress(Exception):  # The program itself must continue.
+        with suppress(Exception):  # An error here must not stop the program.
             self._store_explanation_if_value_is_stale(args)
         if not is_due:
             record_call = partial(
@@ -125,6 +125,6 @@ def are_trees_equal(first: Any, second: Any) -> bool:
     """
     leaves, tree = tree_flatten(first)
     other_leaves, other_tree = tree_flatten(second)
-    with suppress(RuntimeError):  # An array that was donated to a compiled function is gone.
+    with suppress(RuntimeError):  # An array that was donated to a compiled function no longer exists.
         return first is second or (tree == other_tree and all(map(np.array_equal, leaves, other_leaves)))
     return True

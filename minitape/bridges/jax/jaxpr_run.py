@@ -36,12 +36,12 @@ from .row_log import (
 try:
     from jax._src.config import eager_constant_folding
     from jax._src.interpreters.partial_eval import DynamicJaxprTracer as Tracer
-except ImportError:  # If JAX lacks one of these names, it refuses conditions on values, as under jit.
+except ImportError:  # Without these names, Python conditions on traced values fail, as they do under jit.
     Tracer = None
 
 # A loop with more rows than this would take a minute to record, and its page would be 100 MB in size.
 LOOP_ROW_LIMIT = 3_000
-# If Ctrl-C arrives, this block is undone immediately, unlike the block of ``jax.disable_jit`` itself.
+# On Ctrl-C, this version of ``jax.disable_jit`` undoes its change immediately, which the original does not.
 disable_jit = make_interrupt_safe_context_manager(jax.disable_jit.__wrapped__)
 CUSTOM_RULE_PRIMITIVES = {"custom_jvp_call", "custom_vjp_call"}
 
@@ -55,7 +55,7 @@ class JaxprRunner:
         site: The line of the equation that is running.
         library_depth: The number of open library functions. Lines inside these functions are ignored, because their
             jaxprs may have been traced for another line.
-        openers: The methods that open calls, by the name of the primitive.
+        openers: The methods that open calls, keyed by the name of the primitive.
     """
 
     def __init__(self, log: JaxLog):
@@ -64,7 +64,7 @@ class JaxprRunner:
         self.failed_site = NOWHERE
         self.site = NOWHERE
         self.library_depth = 0
-        cls = type(self)  # Bound methods would keep the runner and its log until the garbage collector runs.
+        cls = type(self)  # Bound methods would keep the runner and its log alive until the garbage collector runs.
         self.openers: dict = {
             **dict.fromkeys(("jit", "pjit", "closed_call", "remat2", "checkpoint"), cls._run_call_equation_by_equation),
             "scan": cls._run_scan_step_by_step,
@@ -109,7 +109,7 @@ class JaxprRunner:
         outer_site = self.site
         place = JaxPlace() if self.library_depth else find_place_of_equation(eqn)
         self.site = outer_site if place.site is NOWHERE else place.site
-        # JAX inlines these functions as several equations, so the scope gets their names here.
+        # JAX inlines these functions as several equations, so their names are added to the scope here.
         if (
             place.library_function in NORMALIZING_FUNCTIONS
             and opener is None
@@ -138,7 +138,7 @@ class JaxprRunner:
         Returns the location of the equation, and the row that the next call to this function needs.
         """
         row = results[0].row if len(results) == 1 else None
-        # Equations of a derivative have the location of a statement, but do not compute the value that it names.
+        # Equations of a derivative are located at a statement but do not compute the value that the statement names.
         place = (
             JaxPlace()
             if self.library_depth or "jvp(" in str(eqn.source_info.name_stack)
@@ -230,7 +230,7 @@ class JaxprRunner:
 
 
 def evaluate_equation(eqn: Any, *values: Any) -> list:
-    """Compute an equation from values, with JAX's own derivative rules.
+    """Compute the results of an equation from given arrays, so that JAX's own derivative rules apply.
 
     Args:
         eqn: The equation.
@@ -305,7 +305,7 @@ class TracerValues:
     Attributes:
         argument_leaves: The values of the traced argument leaves.
         trace: The trace that the tracers belong to, or None before it starts.
-        escapes: For each value that left JAX, the method, the line, and the leaves that the value depends on.
+        escapes: For each value that left JAX, the method and line that read it, and the leaves that it depends on.
 
     >>> values = TracerValues([3.0])
     >>> def loss(x):
@@ -423,7 +423,7 @@ def expose_tracer_values(values: TracerValues) -> Iterator[None]:
 def _convert_nondifferentiable_tracer(
     values: TracerValues, method: str, original: Callable, tracer: Any, *args: Any, **kwargs: Any
 ) -> Any:
-    """Convert integers and conditions, which ``jax.grad`` does not trace, for NumPy and Python.
+    """Convert integers and booleans for NumPy and Python, because ``jax.grad`` would not have traced them.
 
     No derivative passes through such values. JAX handles all other conversions.
     """

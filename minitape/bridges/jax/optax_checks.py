@@ -1,4 +1,4 @@
-"""Find mistakes in the use of optax that no single gradient shows."""
+"""Find mistakes in the use of optax that no single gradient reveals."""
 
 import inspect
 import sys
@@ -14,7 +14,7 @@ from ...explain.reasons.program_text import find_last_name_of_dotted_path, find_
 from ...recording.sites import Site
 from ..run_watch.schedules import explain_schedule_decayed_too_early
 
-RATE_FUNCTION = "scale_by_learning_rate.<locals>.<lambda>"  # The function of optax that holds an optimizer's schedule.
+RATE_FUNCTION = "scale_by_learning_rate.<locals>.<lambda>"  # The optax function that holds an optimizer's schedule.
 
 
 def explain_early_decay_of_each_schedule() -> list[OptionalExplanation]:
@@ -24,7 +24,7 @@ def explain_early_decay_of_each_schedule() -> list[OptionalExplanation]:
         return []
     counts = [0]
     for state in list(iter_living_instances(optax.ScaleByScheduleState)):
-        with suppress(Exception):  # A donated array is gone, and a tracer has no value.
+        with suppress(Exception):  # A donated array no longer exists, and a tracer has no value.
             counts.append(int(np.max(state.count)))
     return [
         explain_schedule_decayed_too_early(
@@ -36,7 +36,7 @@ def explain_early_decay_of_each_schedule() -> list[OptionalExplanation]:
 
 
 def explain_swapped_moving_average_arguments(trees: tuple, trained_leaves: list, site: Site) -> OptionalExplanation:
-    """Explain that ``optax.incremental_update`` received a moving average and the trained parameters in this order.
+    """Explain that ``optax.incremental_update`` received the moving average before the trained parameters by mistake.
 
     Args:
         trees: The first two arguments of the call.
@@ -54,8 +54,8 @@ def explain_swapped_moving_average_arguments(trees: tuple, trained_leaves: list,
         return None
     name, what = map(unparse, call.args[:2])
     names = [keyword.arg for outer in statement.calls for keyword in outer.keywords if keyword.value is call]
-    # Parameters that are pulled towards a fixed point become the parameters again, and not the fixed point. The new
-    # moving average may have a longer name than the old one, such as ``new_target``.
+    # If parameters are only pulled toward a fixed point, the result gets the name of the parameters, not of the fixed
+    # point. The new moving average may have a longer name than the old one, such as ``new_target``.
     names += statement.bound_names
     if any(find_last_name_of_dotted_path(call.args[0]) in str(bound) for bound in names):
         return explain_cause("jax", "swapped_average", site, fields={"name": name, "what": what})

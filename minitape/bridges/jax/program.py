@@ -44,7 +44,7 @@ from .transforms import (
     select_example_of_vmap,
 )
 
-LARGE_STEP_SIZE = 0.5  # With a larger step size, a moving average takes the larger part of its first argument.
+LARGE_STEP_SIZE = 0.5  # With a larger step size, a moving average consists mostly of its first argument.
 WATCHED_UPDATES = 20  # After this many updates, it is clear whether the program keeps an optimizer's state.
 UPDATE_LIBRARIES = {"optax", "equinox"}  # The libraries whose apply_updates returns new parameters.
 
@@ -62,7 +62,7 @@ class StateFacts(NamedTuple):
 
 
 def find_site_with_unread_name_or_innermost(call_stack: CallStack) -> Site:
-    """Return the innermost line that drops a part of its result, or the innermost line if none does.
+    """Return the innermost line that drops a part of its result, or the innermost line of all if no line does.
 
     Args:
         call_stack: The lines that led to a call, outermost first.
@@ -75,14 +75,14 @@ def find_site_with_unread_name_or_innermost(call_stack: CallStack) -> Site:
 
 
 def _get_leaf_path_and_shape(recording: JaxRecording, name: str) -> tuple[str, Sequence[int]]:
-    """Return a leaf's path in its argument and its shape, which are the same in each function that receives it."""
+    """Return a leaf's path in its argument and its shape. Neither depends on the function that receives the leaf."""
     row = recording.find_row(name)
     path = re.sub(r"^\w+", "", name) or name
     return path, () if row is None else recording.rows[row].shape
 
 
 def _get_code_or_function(function: Any) -> Any:
-    """Return the code of the program's function, which stays the same if the function is defined again in each step."""
+    """Return a function's code, which stays the same even if the program defines the function again in each step."""
     user_function = unwrap_function(function)
     return getattr(user_function, "__code__", user_function)
 
@@ -100,8 +100,8 @@ class FirstGradients:
         steps: The number of gradients recorded so far.
         gradient_count: The number of computed gradients, including traced ones.
         on_recorded: A function to call after each completed recording, or None.
-        watched_count: The number of calls after the recorded ones.
-        bad_step: The number of the first of these calls with a NaN or infinite result, or None.
+        watched_count: The number of calls checked after the recorded ones.
+        bad_step: The step number of the first later call with a NaN or infinite result, or None.
         stale_values: Explanations of values that compiled functions read when traced and that have been replaced since.
         traced_draws: The random numbers that NumPy and Python drew while each compiled function was traced.
 
@@ -113,7 +113,7 @@ class FirstGradients:
     """
 
     def __init__(self, first: int = 1_000_000, every: int = 1):
-        """Check the options, and start without recordings."""
+        """Check the options, and start with an empty collection of recordings."""
         self.first = require_positive_step_count(first, "first", "first=5 records five")
         self.every = require_positive_step_count(every, "every", "every=100 records each hundredth")
         self.steps = self._taken_count = self.gradient_count = 0
@@ -135,7 +135,7 @@ class FirstGradients:
         self._latest_calls: dict[int, tuple] = {}  # The keys are the ids of the functions.
         self._example_numbers: CountsByName = {}  # For each mapped function, the index of the recorded example.
         self._entered = self._is_recording = self._are_gradients_accumulated = False
-        # The number of gradients that may still be recorded in a function that is run only to record it.
+        # The number of gradients that may still be recorded in a function that runs only for the recording.
         self._remaining_gradients: OptionalNumber = None
 
     def __enter__(self) -> FirstGradients:
@@ -206,7 +206,7 @@ class FirstGradients:
     def _update_average_and_explain_swap(
         self, original: Any, new_tensors: Any, old_tensors: Any, step_size: Any
     ) -> Any:
-        """Update a moving average, and keep the explanation if it was passed in place of the parameters."""
+        """Update a moving average, and store an explanation if the average was passed in place of the parameters."""
         if self._may_watch_call((new_tensors, old_tensors, step_size)) and step_size < LARGE_STEP_SIZE:
             site = find_user_site()
             trees = new_tensors, old_tensors
@@ -260,7 +260,7 @@ class FirstGradients:
         return self.steps, self.watched_count
 
     def iter_run_problems(self) -> Iterator[OptionalExplanation]:
-        """Yield the explanation of each problem that no single gradient shows, and None for each absent problem."""
+        """Yield an explanation for each problem that no single gradient reveals, and None for each absent problem."""
         recordings = list(self._latest_recordings.values())
         nonfinite = (
             explain_nonfinite_target(recording, recording.target_row)
@@ -270,7 +270,7 @@ class FirstGradients:
         yield next(filter(None, nonfinite), None)
         yield from map(explain_array_in_static_field, recordings)
         yield explain_ascent(recordings)
-        # At these lines, the new parameters are dropped too. The explanation of the parameters covers this.
+        # These lines drop the new parameters too, which the explanations of the parameters already report.
         dropped_sites = {
             update.site
             for recording in recordings
@@ -289,7 +289,7 @@ class FirstGradients:
             yield explain_cause("jax", "state_not_kept", site, "statistics", {"n": n})
         yield from (draws.explain_first_repeated_draw("jax") for draws in self.traced_draws)
         spent = explain_early_decay_of_each_schedule() if self.watched_count else []  # The search takes some time.
-        # With several schedules, it is unknown which one belongs to which number of updates.
+        # With several schedules, it is unknown which schedule belongs to which number of updates.
         yield from () if None in spent else spent
 
     def list_run_remarks(self) -> TextList:
@@ -321,7 +321,7 @@ class FirstGradients:
     def may_record_call(self, arguments: Any) -> bool:
         """Return whether a call may be recorded.
 
-        The arguments must be concrete values instead of tracers, the call must be made in the program's thread, and a
+        The arguments must be concrete values rather than tracers, the call must be made in the program's thread, and a
         step must be due.
         """
         return self.steps != self.first and self._may_watch_call(arguments)
@@ -337,7 +337,7 @@ class FirstGradients:
         return self._remaining_gradients is not None or self._taken_count % self.every == 0
 
     def _count_program_or_replay_gradient(self) -> None:
-        """Count a gradient of the program, or of a function that is run only to record it."""
+        """Count a gradient of the program, or of a function that runs only for the recording."""
         if self._remaining_gradients is None:
             self._taken_count += 1
         else:
@@ -363,7 +363,7 @@ class FirstGradients:
         calls = [(args, kwargs), self._latest_calls.get(id(function), (args, kwargs))]
         self._latest_calls[id(function)] = args, kwargs
         self._trained_leaves = list_float_arrays(results)
-        # A non-finite gradient reaches all parameters within a step or two, so the smallest arrays are enough.
+        # A non-finite gradient reaches all parameters within a step or two, so only the smallest arrays are checked.
         if are_alive_and_finite(sorted(self._trained_leaves, key=np.size)[:4]):
             return
         self.bad_step = self.steps + self.watched_count

@@ -62,7 +62,7 @@ class OutsideRead(NamedTuple):
     """An expression in a function that reads a value from outside. Empty if no such expression was found.
 
     Attributes:
-        site: The line of the read.
+        site: The line that reads the value.
         expression: The expression that reads the value.
     """
 
@@ -71,10 +71,10 @@ class OutsideRead(NamedTuple):
 
 
 class JaxOrigin:
-    """The source text of a recorded function and its arguments.
+    """Finds the lines of a recorded function and its arguments in the program's text.
 
     Attributes:
-        function: The program's function, without partials and transforms.
+        function: The program's function, with partials and transforms removed.
         args: Its arguments.
         call_site: The line that recorded the function.
         owner: The bound method's object, or None if the function is not a bound method.
@@ -93,7 +93,10 @@ class JaxOrigin:
 
     @property
     def function_definition_or_call_site(self) -> Site:
-        """Return the line of the function's ``def`` or ``lambda``, or the line of the call if no text is known."""
+        """Return the line of the function's ``def`` or ``lambda``.
+
+        If the program does not define the function, return the line of the call.
+        """
         code = getattr(self.function, "__code__", None)
         if code is None or is_minitape_or_library_file(code.co_filename):
             return self.call_site
@@ -106,8 +109,8 @@ class JaxOrigin:
             result_site: The line that computed the result.
 
         Returns:
-            The ``return`` statement that contains this line, or else the last one. If the function has no ``return``,
-            the function's last statement.
+            The line of the ``return`` statement that contains the given line, or else of the function's last ``return``
+            statement. If the function has no ``return`` statement, the line of its last statement.
         """
         if self.definition is None:
             return self.function_definition_or_call_site
@@ -151,7 +154,8 @@ class JaxOrigin:
         """Return how the program compiles the function.
 
         The result is "itself" if the function is compiled and all of its arguments are traced. The result is "part" if
-        a compiled function calls the function, or if it is compiled with static arguments. Otherwise, the result is "".
+        a compiled function calls the function, or if the function itself is compiled with static arguments. Otherwise,
+        the result is "".
         """
         result: Literal["part", ""] = ""
         scopes: list[FunctionNode | None] = [None]
@@ -178,7 +182,7 @@ class JaxOrigin:
     # -- its arguments -----------------------------------------------------------------------------
 
     def find_leaf_creation_or_call_site(self, leaf: JaxLeaf) -> Site:
-        """Return the line that created an argument leaf, or the line of the call if the creation is not found.
+        """Return the line that created an argument leaf, or the line of the call if no such line is found.
 
         Args:
             leaf: The leaf.
@@ -194,9 +198,10 @@ class JaxOrigin:
         )
 
     def list_argument_expressions(self, leaf: JaxLeaf) -> list[tuple[ast.expr, Statement]]:
-        """Return the expressions passed for an argument by the statement that computes the gradient.
+        """Return the expressions that the statement computing the gradient passes for an argument.
 
-        Only calls with the same number of arguments are considered. Each expression is paired with its statement.
+        Only calls with as many arguments as the recorded call are considered. Each expression is paired with its
+        statement.
         """
         statement = find_statement(self.call_site)
         calls = [
@@ -218,7 +223,7 @@ class JaxOrigin:
         ]
 
     def _find_creation_site_of_named_value(self, node: OptionalExpression, statement: Statement) -> Site | None:
-        """Return the line that created the value of a name, or None if no earlier statement binds the value."""
+        """Return the line that created the value of a name, or None if no earlier statement binds the name."""
         if not isinstance(node, ast.Name):
             return None
         bindings = [
@@ -235,10 +240,10 @@ class JaxOrigin:
     # -- outside reads -----------------------------------------------------------------------------
 
     def find_first_outside_read_or_empty(self, is_wanted: Callable[[str, Any], bool]) -> OutsideRead:
-        """Return the first read of a wanted value from outside the function.
+        """Return the first expression that reads a wanted value from outside the function.
 
-        The search includes the functions that this function calls. The value may be a global, a name in an enclosing
-        function, or an attribute of either.
+        The search also covers the functions that the recorded function calls. The value may be a global, a name in an
+        enclosing function, or an attribute of either.
 
         Args:
             is_wanted: Receives an expression and its value, and returns whether the value is wanted.
@@ -256,7 +261,7 @@ class JaxOrigin:
 
 
 def resolve_value(node: ast.AST, namespace: Mapping[str, Any]) -> Any:
-    """Return the value of a name, or of an attribute, in a namespace, or None if the value is unknown.
+    """Return the value that a name or attribute has in a namespace, or None if the value is unknown.
 
     >>> from types import SimpleNamespace
     >>> resolve_value(ast.parse("state.params", mode="eval").body, {"state": SimpleNamespace(params=2.0)})
@@ -270,7 +275,7 @@ def resolve_value(node: ast.AST, namespace: Mapping[str, Any]) -> Any:
 
 
 def _iter_compiling_nodes(statement: Statement) -> Iterator[ast.AST]:
-    """Yield the calls and decorated functions in a statement that compile a function."""
+    """Yield the function that a statement defines and a decorator compiles, or else the statement's compiling calls."""
     node = statement.node
     if any(
         collect_own_names_and_attributes_of_nodes(ast.walk(decorator)) & COMPILING_TRANSFORMS
@@ -338,7 +343,7 @@ def find_return_site_by_description(function_description: str) -> Site:
         function_description: A string of the form "name at file:line".
 
     Returns:
-        The line of the last ``return`` statement, or of the lambda, or NOWHERE if the function is not the program's.
+        The line of the last ``return`` statement or of the lambda, or NOWHERE if the function is not in the program.
     """
     name, _, location = function_description.partition(" at ")
     file, _, line = location.rpartition(":")

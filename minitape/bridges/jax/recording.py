@@ -46,7 +46,7 @@ class FunctionTrace(NamedTuple):
         closed_jaxpr: The equations, with their constants.
         result_shape: The result's tree, with shapes as leaves.
         traced_leaf_indices: The indices of the traced argument leaves.
-        escapes: For each value that left JAX, the method, the line, and the leaves that the value depends on.
+        escapes: For each value that left JAX, the method and line that read it, and the leaves that it depends on.
     """
 
     closed_jaxpr: Any
@@ -87,9 +87,9 @@ class JaxRecording(FrameworkRecording):
         differentiated_rows: The rows of the differentiated leaves.
         unchanged_counts: For each argument row, the number of times a step recomputed the argument without changing
             it.
-        updates: For an argument row, the effect of the last ``apply_updates`` call on the argument.
-        fractions_moved_uphill: For an argument row, the share of its elements that moved along the gradient in each
-            step so far.
+        updates: For each argument row, the effect of the last ``apply_updates`` call on the argument.
+        fractions_moved_uphill: For each argument row, the fractions of its elements that moved along the gradient, with
+            one fraction for each step so far.
         unreached_rows: The differentiated rows that no adjoint reached. Their gradients are zero.
         final_leaves: The arrays that the program's last steps returned. Empty while the program may take more steps.
 
@@ -126,7 +126,7 @@ class JaxRecording(FrameworkRecording):
         return explain_gradient(self, target, source)
 
     def _find_named_sources(self, subject: Any) -> Mapping[str, Any] | None:
-        """Return the sources only if `subject` is None. A name or a tree has a single explanation."""
+        """Return the named sources only if `subject` is None, because a name or a tree has a single explanation."""
         return super()._find_named_sources(subject) if subject is None else None
 
     def map_unnamed_result_rows_to_names(self) -> NamesByRow:
@@ -152,9 +152,9 @@ class JaxRecording(FrameworkRecording):
         )
 
     def collect_gradient_names(self) -> NameSet:
-        """Return the program's names for the gradient, without the names of the value and of auxiliary results."""
+        """Return the program's names for the gradient, but not those for the value and the auxiliary results."""
         statement = find_statement(self.recorded_call.site)
-        # A step such as ``w = w - rate * grad(loss)(w, v)`` binds the parameter, and not the gradient.
+        # A step such as ``w = w - rate * grad(loss)(w, v)`` binds the name of the parameter, not of the gradient.
         names = {*statement.bound_names} - statement.read_names
         target = statement.node.targets[0] if isinstance(statement.node, ast.Assign) else None
         if isinstance(self.value, tuple) and isinstance(target, ast.Tuple):
@@ -164,10 +164,10 @@ class JaxRecording(FrameworkRecording):
         return names
 
     def record_arguments_unchanged_or_moved_uphill(self, previous: JaxRecording) -> None:
-        """Count the arguments that a step recomputed without changing them, and note in which direction others moved.
+        """Count the arguments that a step recomputed without changing them, and record the direction of other changes.
 
         Args:
-            previous: The previous recording of the same function. Its updates, counts and shares are carried over.
+            previous: The previous recording of the same function. Its updates, counts and fractions are kept.
         """
         earlier_leaves = previous.list_differentiated_leaves()
         gradients = dict(zip(previous.differentiated_rows, tree_leaves(previous.gradient), strict=False))
@@ -193,7 +193,7 @@ class JaxRecording(FrameworkRecording):
         return [leaf for leaf in self.argument_leaves if leaf.row in self.differentiated_rows]
 
     def is_unchanged_at_end(self, leaf: JaxLeaf) -> bool:
-        """Return whether the program's last steps returned a parameter with its recorded value.
+        """Return whether a parameter still had its recorded value when the program's last steps returned it.
 
         Later steps may change a parameter, for example after a warm-up of the learning rate.
 
@@ -218,7 +218,7 @@ class JaxRecording(FrameworkRecording):
                 self.updates[leaf.row] = UpdateFact(not np.array_equal(leaf.value, new), site, update)
 
     def map_names_or_placeholders_to_rows(self, rows: RowList) -> dict[str, RowNumber]:
-        """Return the rows of leaves by their names.
+        """Return the given rows of leaves, keyed by name.
 
         Args:
             rows: The rows of the leaves.
@@ -226,17 +226,17 @@ class JaxRecording(FrameworkRecording):
         return {self.rows[row].name or f"[{row}]": RowNumber(row) for row in rows}
 
     def build_checked_run(self) -> CheckedRun:
-        """Return the facts that the checks for wrong gradients read."""
+        """Return the facts that the checks for wrong gradients need."""
         from .suspects import build_checked_run
 
         return build_checked_run(self)
 
     def list_rows(self, source: Any) -> RowList:
-        """Return the rows that a source of ``explain`` stands for.
+        """Return the rows that a source passed to ``explain`` stands for.
 
         Args:
             source: An array, a name, a number, or a tree of arrays. A tree stands for the rows of its leaves. A number
-                stands for all arguments with this value, and differentiated arguments are preferred.
+                stands for all arguments with this value, or only for the differentiated ones if there are any.
 
         Returns:
             The row numbers. Empty if the recording does not contain the source.
@@ -375,7 +375,7 @@ def record_if_bad(gradient: Any, function: Callable, *args: Any, **options: Any)
 
 @jax.jit
 def _is_any_leaf_zero_or_nonfinite(leaves: list) -> Any:
-    """Return whether a leaf is all zeros or not finite."""
+    """Return whether any leaf consists only of zeros or has a non-finite element."""
     bad_flags = [~jax.numpy.isfinite(leaf).all() | ~jax.numpy.any(leaf) for leaf in leaves]
     return jax.numpy.array(bad_flags, bool).any()
 
@@ -521,7 +521,7 @@ def _run_backward_or_store_error(
         internal_error = error
     if gradients is None:
         try:
-            with disable_jit(False):  # Under jit, the function needs its tracers here, as in the program.
+            with disable_jit(False):  # Under jit, the function needs its tracers here, just as in the program.
                 jax.eval_shape(jax.grad(function, argnums, has_aux=has_aux), *args)
         except Exception as jax_error:
             recording.error = jax_error

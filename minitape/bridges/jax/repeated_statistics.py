@@ -1,4 +1,4 @@
-"""Find the statistics of Flax models that are the same in every training step, because the new ones are dropped."""
+"""Find statistics of Flax models that stay the same in every training step because the updated ones are dropped."""
 
 import sys
 from collections.abc import Iterator
@@ -19,16 +19,16 @@ class RepeatedStatistics:
     """Collects the ``batch_stats`` that the steps begin with, and finds those that are the same in all steps."""
 
     def __init__(self) -> None:
-        """Start without steps."""
-        self._used: StatisticsOfStep = set()  # Only a step reads these values.
-        # For each differentiated function, the number of steps, and the statistics that all of them used.
+        """Start with no recorded steps."""
+        self._used: StatisticsOfStep = set()  # Each step starts with a new set.
+        # For each differentiated function, the number of its steps, and the statistics that all these steps used.
         self._steps = dict[Any, tuple[int, StatisticsOfStep]]()
 
     def watch_models(self, patches: FrameworkPatches) -> None:
-        """Watch the models of Flax.
+        """Watch Flax models.
 
         Args:
-            patches: The patches that end the watch.
+            patches: The patches to add to. Undoing these patches ends the watch.
         """
         if linen := sys.modules.get("flax.linen"):
             patches.wrap_function(linen.Module, "apply", self._apply_and_record_statistics)
@@ -55,6 +55,9 @@ class RepeatedStatistics:
         self._steps[function_key] = count + 1, shared & self._used
 
     def map_lines_repeating_statistics_to_steps(self) -> dict[Site, int]:
-        """Return the lines that updated the same statistics in every step, each with the number of steps."""
+        """Return the lines that updated statistics from the same old values in every step.
+
+        Each line is mapped to the number of steps that ran the line.
+        """
         steps = (step for step in self._steps.values() if step[0] >= REPORTED_COUNT)
         return {site: count for count, shared in steps for site, _ in shared}

@@ -45,7 +45,7 @@ LABELS = {
     "gather": "[ ]",
 }
 STEP_OPS = {"round", "floor", "ceil", "sign"}  # JAX sends no gradients through these operations.
-# These additional functions of jax.numpy consist of comparisons and choices.
+# These additional jax.numpy functions consist of comparisons and selections.
 STEP_FUNCTIONS = STEP_OPS | {"trunc", "fix", "heaviside", "floor_divide"}
 
 
@@ -419,7 +419,7 @@ class JaxPlace(NamedTuple):
 
     Attributes:
         site: The user's innermost line.
-        library_function: The library function called on this line, or "" if it does not call one.
+        library_function: The library function called on this line, or "" if the line calls none.
         bound_name: The name that the statement binds, if the equation is part of the statement's outermost call or
             operation, or "" otherwise.
     """
@@ -476,7 +476,7 @@ def find_name_bound_to_expression(
 
 
 def list_leaf_names_by_argument(function: Any, args: tuple) -> list[NameList]:
-    """Return the names of all leaves for each argument, such as ``params['w']``.
+    """Return the names of each argument's leaves, such as ``params['w']``.
 
     Args:
         function: The function whose parameters provide the names.

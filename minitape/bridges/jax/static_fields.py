@@ -42,7 +42,7 @@ def _iter_classes_and_names_of_static_arrays(value: Any, depth: int = 0) -> Iter
 
     Args:
         value: A module, a list, a tuple or a dictionary. Other objects yield nothing.
-        depth: The number of objects around this object.
+        depth: The number of objects that enclose this object.
     """
     if depth > MAX_DEPTH:
         return

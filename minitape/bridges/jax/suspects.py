@@ -32,7 +32,7 @@ OPERATION_NAMES = OperationNames(
     normalizing_ops=(),
     saturating_ops={"logistic", "tanh"},
 )
-# These functions of jax.nn receive logits. The keys are the first operations of these functions.
+# These jax.nn functions receive logits. The keys are the first operations inside the functions.
 LOGIT_FUNCTIONS = {"sub": "log_softmax", "neg": "log_sigmoid", "logaddexp": "softplus"}
 
 
@@ -58,7 +58,7 @@ def build_checked_run(recording: JaxRecording) -> CheckedRun:
 
 
 def find_operand_row_before_implicit_broadcast(run: CheckedRun, row: RecordedRow, operand: int) -> int:
-    """Return the row that the program passed to an operation, before jax.numpy adapted its shape."""
+    """Return the row that the program passed to an operation before jax.numpy adapted the shape of this operand."""
     while run.rows[operand].op in ("broadcast_in_dim", "reshape") and run.rows[operand].site == row.site:
         operand = run.rows[operand].inputs[0]
     return operand
@@ -109,7 +109,7 @@ def check_updates_lost_to_rounding(run: CheckedRun) -> Suspicions:
         n = recording.unchanged_counts.get(leaf.row, 0)
         dtype = recording.rows[leaf.row].dtype
         update = recording.updates.get(leaf.row)
-        # The format is float16 or bfloat16. In float32, such small updates are usual.
+        # The format is float16 or bfloat16. In float32, such small updates are common.
         if n < 3 or not dtype.endswith("float16") or not update or not np.any(update.update):
             continue
         if recording.is_unchanged_at_end(leaf):

@@ -1,4 +1,4 @@
-"""Find which example of ``jax.vmap``, row of a Jacobian, or call a recording should show."""
+"""Choose the ``jax.vmap`` example, the Jacobian row or the call that a recording should show."""
 
 from collections.abc import Callable
 from typing import Any
@@ -86,11 +86,11 @@ def select_example_of_vmap(arguments: Any, axes: Any, index: int) -> Any:
 
 
 def map_along_axes(function: Callable[[OptionalNumber, Any], Any], axes: Any, tree: Any) -> Any:
-    """Call a function with the axis and the array of each leaf of a tree, and return the tree of the results.
+    """Call a function for each leaf of a tree, with the leaf's axis and array, and return the results as a tree.
 
     Args:
         function: The function.
-        axes: An axis, None, or a tree of axes. A leaf applies to the whole subtree at its position in the other tree.
+        axes: An axis, None, or a tree of axes. Each axis applies to the whole subtree of `tree` at its position.
         tree: The tree of arrays.
     """
     axes = tuple(axes) if isinstance(axes, list) and isinstance(tree, tuple) else axes

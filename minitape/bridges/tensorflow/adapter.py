@@ -1,4 +1,4 @@
-"""Adapt a TensorFlow recording, with its variables and tapes, to the checks."""
+"""Adapt a TensorFlow recording, including its variables and tapes, for use by the checks."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ CAUSE_BY_STATE = {
 def build_question(recording: TensorFlowRecording, target: Any, source: Any) -> TensorFlowQuestion:
     """Build a question about a target and a source in a recording.
 
-    The edges of an operation that no tape recorded are breaks. The cause depends on the state of the tape at that time.
+    The edges of an operation that no tape recorded are breaks, whose cause depends on the tape's state at that time.
     An assignment adds an edge from the stored row to the later states of the variable.
 
     Args:
@@ -78,7 +78,7 @@ def build_question(recording: TensorFlowRecording, target: Any, source: Any) -> 
 
 
 def _copy_row_with_tape_state_as_cause(adapter: TensorFlowAdapter, row: RecordedRow) -> RecordedRow:
-    """Copy a row. If the state of the tape blocks the gradient, this state becomes the cause on the row's edges."""
+    """Copy a row. If the tape's state blocks the gradient, the copy's edges name this state as their cause."""
     extra: TensorFlowExtra = row.extra
     state, _ = adapter.find_tape_state_at_row(row.index)
     sweep = adapter.sweep
@@ -108,8 +108,8 @@ class TensorFlowAdapter(FrameworkAdapter):
         log: The recording's log.
         sweep: The backward pass that computed the gradient of the source, or else the first pass that began at or
             passed through the target. None if no such pass exists.
-        tape: The tape of this pass. If no pass exists, the newest tape that recorded the target, or else the newest
-            tape. None if the block has no tape.
+        tape: The tape of the backward pass. If no pass exists, the newest tape that recorded the target, or else the
+            newest tape. None if the block has no tape.
     """
 
     framework = "tensorflow"

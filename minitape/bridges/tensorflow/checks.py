@@ -140,10 +140,10 @@ def find_first_use_row_preferring_use_on_tape(question: TensorFlowQuestion) -> R
 def find_creating_or_first_line_that_fits(
     question: TensorFlowQuestion, fits: Callable[[Statement], Any]
 ) -> Site | None:
-    """Return the line that created the source and fits a condition.
+    """Return the line that created the source, provided that this line meets a condition.
 
-    If no such line exists, return the first statement of the program that fits the condition. If the lines that created
-    the source are unknown, this statement must be the only one that fits.
+    If no such line exists, return the first statement of the program that meets the condition. If the lines that
+    created the source are unknown, this statement must be the only one that meets the condition.
 
     Args:
         question: The question about the source.
@@ -189,7 +189,7 @@ def _does_set_trainable_by_keyword_or_attribute(statement: Statement) -> bool:
 
 
 def find_variable_filled_from_source(question: TensorFlowQuestion) -> OptionalFinding:
-    """Find a variable created from the source, or assigned the source's value, before the tape began.
+    """Find a variable that was created from the source or received the source's value before the tape began.
 
     Args:
         question: The question about the source.
@@ -226,7 +226,7 @@ class SourceUse(NamedTuple):
 
     Attributes:
         rows: The source's rows that the target depends on.
-        leaf: The first of these rows that no operation computed, or None if all were computed by operations.
+        leaf: The source's first row that no operation computed, or None if operations computed all its rows.
         uses: The rows that read the source directly.
         first_recorded_use: The first use that the tape recorded, or the first use if the tape recorded none.
         explicit_watchers: The tapes whose ``watch`` method the program called with the source.
@@ -316,7 +316,10 @@ def _find_frozen_variable(question: TensorFlowQuestion, use: SourceUse) -> Optio
 
 
 def _explain_unwatched_use(question: TensorFlowQuestion, use: SourceUse) -> Finding:
-    """Find out why no tape watched a source: its block did not run then, another tape did, or nothing asked for it.
+    """Find out why the tape did not watch a source when the source was used.
+
+    The tape may not have been recording at that time, another tape may have watched the source, or the program may not
+    have asked any tape to watch the source.
 
     Args:
         question: The question about the source.
@@ -372,7 +375,7 @@ def _did_question_tape_record_source_row(
 def _find_use_site_or_block_line_leading_to_it(
     question: TensorFlowQuestion, first_recorded_use: RecordedRow | None
 ) -> Site:
-    """Return the line that uses a tensor, or the line in the block that led to this use.
+    """Return the line that uses a tensor, or the line in the tape's block that led to this use.
 
     Args:
         question: The question about the source.
@@ -389,7 +392,7 @@ def _find_use_site_or_block_line_leading_to_it(
 
 
 def _find_source_read_from_variable(question: TensorFlowQuestion) -> OptionalFinding:
-    """Find a source that is a value read from a variable, instead of the variable itself.
+    """Find a source that is a value read from a variable rather than the variable itself.
 
     Args:
         question: The question about the source.
@@ -425,12 +428,12 @@ def _find_cause_in_tape_state(question: TensorFlowQuestion, row: int) -> Optiona
 
 
 def find_break_inside_call_or_at_call(question: TensorFlowQuestion, finding: Finding, row: RecordedRow) -> Finding:
-    """Return the break inside the function if a break is at a ``tf.function`` call, or else the break itself.
+    """If a break is at a ``tf.function`` call, return the break inside that function, or else the given finding.
 
     Args:
         question: The question about the source.
-        finding: The finding of the shared checks.
-        row: The row of the break.
+        finding: The finding from the shared checks.
+        row: The row where the gradient breaks.
     """
     is_unexplained = finding.cause in ("", "nondifferentiable", "not_recorded")
     return move_finding_into_call(question, finding, row) if is_unexplained else finding
@@ -441,7 +444,7 @@ def move_finding_into_call(question: TensorFlowQuestion, finding: Finding, row: 
 
     Args:
         question: The question about the source.
-        finding: The finding of the shared checks.
+        finding: The finding from the shared checks.
         row: The row that the finding blames.
     """
     if row.extra.function_call is None:
@@ -455,8 +458,8 @@ def specialize_break_finding(question: TensorFlowQuestion, finding: Finding, row
 
     Args:
         question: The question about the source.
-        finding: The finding of the shared checks.
-        row: The row of the break.
+        finding: The finding from the shared checks.
+        row: The row where the gradient breaks.
     """
     tape_state, finding.detail = finding.detail, ""
     if finding.cause == "not_recorded":
@@ -496,7 +499,7 @@ def _select_variant_for_tape_state(row: RecordedRow, finding: Finding, tape_stat
 
 
 def _change_to_dataset_escape(row: RecordedRow, finding: Finding) -> None:
-    """Make a finding report an escape into a dataset, on the line that maps the dataset or calls Keras."""
+    """Change a finding to report an escape into a dataset, on the line that maps the dataset or calls Keras."""
     use = find_statement(row.site)
     keras_function = find_keras_function_giving_numpy(use)  # Keras converts the arrays that it receives to a dataset.
     finding.cause, finding.detail = "left_through_numpy", f"{keras_function}()" if keras_function else ""
@@ -597,7 +600,7 @@ def find_cause_in_function_call(question: TensorFlowQuestion, call_row: int) -> 
 
 
 def rank_escapes_and_numpy_memory_reads(question: TensorFlowQuestion, escapes: Sequence[Escape]) -> list[Escape]:
-    """Return the escapes, latest first. NumPy's reads of memory come next, and branches come last.
+    """Return the escapes, with the latest first, then NumPy's reads of memory, and finally the branches.
 
     Args:
         question: The question about the source.
@@ -616,7 +619,7 @@ def rank_escapes_and_numpy_memory_reads(question: TensorFlowQuestion, escapes: S
 
 
 def does_keras_loss_return_escaped_value(escape: Escape) -> bool:
-    """Return whether a Keras loss function returns a value computed from an escape.
+    """Return whether a Keras loss function returns a value that was computed from an escaped value.
 
     Args:
         escape: A value that was computed from the source and then left the framework.
@@ -709,7 +712,7 @@ def _find_source_derived_from_target_ancestor(question: TensorFlowQuestion) -> O
 
 
 def _find_object_used_instead_of_source(question: TensorFlowQuestion) -> OptionalFinding:
-    """Find an object with the source's values or name that was used instead.
+    """Find an object that has the source's values or name and was used instead of the source.
 
     Args:
         question: The question about the source.
@@ -724,7 +727,7 @@ def _find_object_used_instead_of_source(question: TensorFlowQuestion) -> Optiona
         if np.array_equal(np.asarray(question.rows[escape.row].array), source_array)
     )
     escape = next(escapes_with_values, None)
-    if escape is not None:  # The source was created from the values that left TensorFlow there.
+    if escape is not None:  # The source was created from the escaped values.
         finding.site = escape.site
     finding.variant = finding.variant or "equal"
     return finding
@@ -794,7 +797,7 @@ def move_finding_into_python_or_tf_function(
 
     Args:
         question: The question about the source.
-        finding: The finding of the shared checks.
+        finding: The finding from the shared checks.
         row: The row that the finding blames.
     """
     if row.op in PYTHON_OPS:
@@ -820,7 +823,7 @@ def find_missing_tape(question: TensorFlowQuestion) -> OptionalFinding:
 
 
 def does_escape_reach_target_branch_or_loss(question: TensorFlowQuestion, escape: Escape) -> bool:
-    """Return whether an escaped value decided a branch, came back, or became the result of a Keras loss.
+    """Return whether an escaped value decided a branch, reached the target, or became the result of a Keras loss.
 
     Args:
         question: The question about the source.
@@ -881,7 +884,7 @@ TENSORFLOW_CHECKS = FrameworkChecks(
 def build_named_question(
     recording: TensorFlowRecording, target: Any, source: Any, name: str = ""
 ) -> TensorFlowQuestion:
-    """Build a question with the name of its source.
+    """Build a question that includes its source's name.
 
     Args:
         recording: The recording that contains the rows.
@@ -900,7 +903,7 @@ def build_named_question(
 
 
 def get_source_name_or_placeholder(question: TensorFlowQuestion) -> str:
-    """Return the program's name for the source without reading rows.
+    """Return the program's name for the source, or a placeholder, without reading any rows.
 
     Args:
         question: The question about the source.

@@ -1,7 +1,7 @@
 """Open ``tf.function`` calls by repeating their Python functions line by line, for ``explain`` and pictures.
 
-The function receives its original arguments, and its variables have their original values. Afterwards, the variables
-are restored.
+During the repetition, the function receives its original arguments, and its variables have their original values.
+Afterwards, the variables are restored.
 """
 
 from __future__ import annotations
@@ -240,7 +240,7 @@ def replay_one_call_per_compiled_step(recording: TensorFlowRecording) -> list[St
 def _select_call_with_finite_variables_or_last(
     recording: TensorFlowRecording, calls: Sequence[FunctionCall]
 ) -> FunctionCall:
-    """Return the last call before which all variables were finite, or else the last call."""
+    """Return the last call that started with all variables finite, or the very last call if there was none."""
     for call in reversed(calls):
         states = [recording.rows[row].value for _, row in call.variable_states]
         if all(state is None or state.is_all_finite for state in states):
@@ -284,14 +284,14 @@ def replay_call_of_row(
 ) -> ReplayedCall | None:
     """Repeat the call that a row stands for.
 
-    If a tape tracked an input of the call, or the function contains no tape, a new tape differentiates the results with
-    respect to the inputs, with the adjoints of the results from `sweep`.
+    If a tape tracked an input of the call, a new tape differentiates the results with respect to the inputs. This tape
+    starts from the adjoints that `sweep` computed for the results.
 
     Args:
         recording: The recording that contains the row.
         call_row: The row of one of the call's results.
         sweep: The backward pass that provides the adjoints, or None if none exists.
-        seeds_with_ones: Whether the adjoint of the row consists of ones if the sweep has no adjoints. If so, a function
+        seeds_with_ones: Whether to use ones as the row's adjoint if the sweep has no adjoints. If True, a function
             without tapes is differentiated even if no tape tracked its inputs.
 
     Returns:

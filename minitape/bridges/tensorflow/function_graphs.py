@@ -1,7 +1,7 @@
 """Analyze the graph of a ``tf.function`` without running it.
 
 The functions determine whether tapes compute gradients in the graph, which variables the graph changes, and whether
-it depends on outside values.
+the graph depends on outside values.
 """
 
 from typing import Any

@@ -26,7 +26,7 @@ class SafeWriter:
     def run_safely(self, action: Callable, *arguments: Any) -> Any:
         """Run an action that writes to the recording.
 
-        An error in the action ends the recording with a warning, but not the program.
+        An error in the action ends the recording with a warning, but does not stop the program.
 
         Args:
             action: The function to call.

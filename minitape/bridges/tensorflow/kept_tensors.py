@@ -18,7 +18,7 @@ from ...recording.recorded_rows import TapeStateChange
 from ...recording.sites import CallStack, Site
 from ..kept_values import KeptValue
 
-# TensorFlow's stop_recording() resumes recording immediately after Ctrl-C.
+# On Ctrl-C, this version of TensorFlow's stop_recording() resumes recording immediately.
 pause_recording = make_interrupt_safe_context_manager(record.stop_recording.__wrapped__)
 
 
@@ -120,7 +120,7 @@ class TapeHistory:
     """
 
     def __init__(self) -> None:
-        """Start without any tapes."""
+        """Start with empty lists of tapes and events."""
         self.tapes: list[TapeReference] = []
         self.state_changes: list[TapeStateChange] = []
         self.explicit_watches: list[tuple] = []
@@ -229,7 +229,7 @@ class RowLimitReached(BaseException):
 def build_tensor_of_stand_in_values(spec: Any) -> Any:
     """Build a tensor of a given shape and dtype, filled with placeholder values.
 
-    Integers are zeros and ones, because they may be classes, words or a mask. Floats lie between 0.2 and 0.8.
+    Integers are zeros and ones, because they may stand for classes, words or a mask. Floats lie between 0.2 and 0.8.
 
     Args:
         spec: An object with a shape and a dtype, such as a ``tf.TensorSpec``. An unknown size becomes 2.

@@ -35,7 +35,7 @@ from .recording import TensorFlowRecording
 from .suspects import collect_rows_computed_from_gradients
 from .traced_values import find_name_in_program
 
-# A program that matches this pattern adds the losses of layers itself, or lets Keras add them.
+# A program that matches this pattern adds its layers' losses itself or lets Keras add them.
 find_use_of_losses = re.compile(r"\.losses\b|\bcompute_loss\(|\bcompiled_loss\(").search
 
 
@@ -46,7 +46,7 @@ def explain_optimizer_remade_each_step(recording: TensorFlowRecording) -> Option
         recording: The recording of the program.
 
     Returns:
-        The explanation, or None if an optimizer took two of the last three steps.
+        The explanation, or None unless the last three steps were the first steps of three new optimizers on one line.
     """
     steps = recording.log.optimizer_steps[-3:]
     if len(steps) < 3 or not all(step.new_class and step.site == steps[0].site for step in steps):
@@ -90,7 +90,7 @@ def explain_wrong_loss_or_optimizer_arguments(recording: TensorFlowRecording) ->
             blamed_function = "gradient" if cause == "scaler" else "compile"
             if cause == "scaler" or find_statement(site).find_call("fit", "train_on_batch"):
                 sites = list_call_sites(site[0], blamed_function)
-                # While TensorFlow traces a function, the decorator may be the line that is running.
+                # While TensorFlow traces a function, the running line may be the function's decorator.
                 site = ([item for item in sites if item <= site] or sites[:1] or [site])[-1]
             return explain_cause("tensorflow", cause, site, variant)
     return None
@@ -155,7 +155,7 @@ def explain_unread_clipping_result(file: OptionalText) -> OptionalExplanation:
 
 
 def explain_sums_of_gradients_without_reset(file: OptionalText) -> OptionalExplanation:
-    """Explain that a step applies variables to which gradients are added, but which nothing resets to zero.
+    """Explain that a step applies gradients summed up in variables that the program never resets to zero.
 
     Args:
         file: The program's file.

@@ -69,7 +69,7 @@ def iter_variables_with_paths(
     Args:
         container: A layer, module, list, tuple, dictionary or variable. Other objects yield nothing.
         path: The container's path in the program.
-        depth: The number of containers around this container.
+        depth: The number of containers that enclose this container.
         visited_ids: The identities of the visited objects.
     """
     visited_ids = set() if visited_ids is None else visited_ids
@@ -86,7 +86,7 @@ def iter_variables_with_paths(
 
 
 def _list_suffixes_and_parts(container: Any) -> list[tuple[str, Any]]:
-    """Return the parts of a container, each with the text that follows the container's path in the part's path.
+    """Return the parts of a container, each with the text to append to the container's path to get the part's path.
 
     Args:
         container: A layer, module, list, tuple or dictionary. Other objects have no parts.
@@ -106,13 +106,13 @@ def _list_suffixes_and_parts(container: Any) -> list[tuple[str, Any]]:
     ]
     if isinstance(container, tf.keras.layers.Layer):
         parts.append((".layers", list(getattr(container, "layers", ()))))
-        # Some layers, such as attention, refer to their inner layers only by private names.
+        # Some layers, such as attention layers, refer to their inner layers only by private names.
         parts += [(f".{layer.name}", layer) for layer in getattr(container, "_layers", ())]
     return parts
 
 
 def is_variable_not_internal_to_layer(value: Any) -> bool:
-    """Return whether a value is a variable, unless it is internal to a layer, such as a moving average.
+    """Return whether a value is a variable that is not internal to a layer, as a moving average would be.
 
     >>> is_variable_not_internal_to_layer(tf.Variable(1)), is_variable_not_internal_to_layer(1.0)
     (True, False)
@@ -202,10 +202,10 @@ def read_weights_around_last_step(recording: TensorFlowRecording, source: Any) -
 
 
 def find_first_use_site_on_target_path(recording: TensorFlowRecording, variable: Any) -> Site:
-    """Return the line of the first operation that reads a variable on its path to a target, or NOWHERE.
+    """Return the line of the first operation that reads a variable on a path to a target, or NOWHERE if none does.
 
     Args:
-        recording: The recording. Its compiled steps are included.
+        recording: The recording to search, including its compiled steps.
         variable: The variable.
     """
     # No gradient flows to a variable that is not trainable.

@@ -1,4 +1,4 @@
-"""Search the program's text for lines on which NumPy reads a tensor's memory, because no callback reports this."""
+"""Search the program's text for lines on which NumPy reads a tensor's memory, which no callback reports."""
 
 import ast
 

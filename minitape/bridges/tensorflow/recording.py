@@ -84,7 +84,7 @@ class TensorFlowRecording(FrameworkRecording):
         return find_trainable_or_requested_model_variables(self, model)
 
     def build_checked_run(self) -> CheckedRun:
-        """Return the facts that the checks for wrong gradients read."""
+        """Return the facts that the checks for wrong gradients need."""
         from .suspects import build_checked_run
 
         return build_checked_run(self)
@@ -141,7 +141,7 @@ class TensorFlowRecording(FrameworkRecording):
         }
 
     def iter_run_problems(self) -> Iterator[OptionalExplanation]:
-        """Yield the explanation of each problem that no single gradient shows, and None for each absent problem."""
+        """Yield an explanation for each problem that no single gradient reveals, and None for each absent problem."""
         from .loss_checks import (
             explain_early_decay_of_each_schedule,
             explain_layer_losses_missing_from_target,
@@ -213,7 +213,7 @@ def _read_loss_or_nan_if_results_nonfinite(recording: Any, args: tuple, results:
     """
     if isinstance(args[0], Function):
         recording.log.later_functions.add(args[0])
-        with suppress(Exception):  # The training step itself must continue.
+        with suppress(Exception):  # An error here must not stop the training step.
             compare_values_with_trace_after_call(args[0])
     if isinstance(results, tensorflow.experimental.Optional):  # A Keras step returns its logs in this form.
         results = results.get_value() if results.has_value() else None
@@ -222,7 +222,7 @@ def _read_loss_or_nan_if_results_nonfinite(recording: Any, args: tuple, results:
         for tensor in tensorflow.nest.flatten([args[1:2], results])
         if hasattr(tensor, "_numpy") and tensor.dtype.is_floating
     ]
-    # A non-finite gradient reaches all variables within a step or two, so the smallest tensors are enough.
+    # A non-finite gradient reaches all variables within a step or two, so only the smallest tensors are checked.
     arrays = [tensor._numpy() for tensor in sorted(tensors, key=lambda tensor: tensor.shape.num_elements())[:4]]
     if not all(np.isfinite(array).all() for array in arrays):
         return math.nan

@@ -95,7 +95,7 @@ class TensorFlowLog:
         refused_sweep: The last backward pass that TensorFlow refused, or None if there was none.
         patches: The patches to TensorFlow. The patches are inactive during ``explain``.
         optimizer_steps: The optimizer steps, in order.
-        applied_gradient_rows: During an optimizer step, the row of each variable's gradient, by handle identity.
+        applied_gradient_rows: During an optimizer step, the row of each variable's gradient, keyed by handle identity.
     """
 
     def __init__(self, recording: TensorFlowRecording):
@@ -333,7 +333,7 @@ class TensorFlowLog:
         """Record the line of a Keras loss that expects probabilities but receives something else.
 
         Args:
-            target: The labels, according to the order of the arguments.
+            target: The labels, judging by the order of the arguments.
             output: The prediction.
         """
         ancestors = (
@@ -354,7 +354,7 @@ class TensorFlowLog:
             gradients_with_variables: (gradient or None, variable) pairs.
             optimizer: The Keras optimizer.
         """
-        # Plain gradient descent has no state, so it may be recreated in every step.
+        # Plain gradient descent has no state, so its optimizer may be recreated in every step.
         is_plain = getattr(optimizer, "momentum", 1) == 0
         new_class = "" if is_plain or optimizer.built else type(optimizer).__name__
         gradient_rows = [

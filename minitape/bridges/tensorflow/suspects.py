@@ -1,4 +1,4 @@
-"""Find wrong gradients in TensorFlow, using the shared checks and checks of optimizers."""
+"""Find wrong gradients in TensorFlow with the shared checks and with additional checks of optimizers."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def _map_handle_ids_to_unapplied_update_rows(run: CheckedRun) -> dict[int, Recor
 
 
 def _are_gradients_summed_or_stored(run: CheckedRun) -> bool:
-    """Return whether the program sums gradients of several sweeps or stores them, so that it may apply them later."""
+    """Return whether the program stores gradients or sums them over several sweeps, and thus may apply them later."""
     gradient_rows, sums = collect_rows_computed_from_gradients(run), set[int]()
     for row in run.rows:
         if row.op in ("AddV2", "AddN") and not gradient_rows.isdisjoint(row.inputs):
@@ -172,9 +172,9 @@ def check_unoptimized_sources(run: CheckedRun) -> Suspicions:
 def check_trainable_variables_left_untrained(run: CheckedRun) -> Suspicions:
     """Find trainable variables for which the program never requested a gradient.
 
-    They are the variables that a target depends on, those that are created again for each target, and those that a
+    These are variables that a target depends on, variables that are created again for each target, and variables that a
     Keras layer holds but does not track. A variable to which the program itself assigns values, such as a weight that
-    grows from epoch to epoch, is not supposed to be trained.
+    grows from epoch to epoch, is not meant to be trained.
     """
     recording: TensorFlowRecording = run.recording
     candidates = {
@@ -208,7 +208,7 @@ def _check_untrained_variables_of_target(run: CheckedRun, candidates: list[tuple
 
     Args:
         run: The run to check.
-        candidates: The key and the variable of each variable without a requested gradient.
+        candidates: The variables without a requested gradient, as (key, variable) pairs.
     """
     recording: TensorFlowRecording = run.recording
     files = {row.site[0] for _, row in iter_targets_with_recordings(recording)}
@@ -222,11 +222,11 @@ def _check_untrained_variables_of_target(run: CheckedRun, candidates: list[tuple
 
 
 def _check_variables_remade_for_each_target(run: CheckedRun, candidates: list[tuple[int, Any]]) -> Suspicions:
-    """Yield a suspicion for each line that created other variables for each of three or more targets.
+    """Yield a suspicion for each line that created separate variables for three or more targets.
 
     Args:
         run: The run to check.
-        candidates: The key and the variable of each variable without a requested gradient.
+        candidates: The variables without a requested gradient, as (key, variable) pairs.
     """
     targets = dict.fromkeys(row for sweep in run.sweeps for row in sweep.target)
     ancestors_by_target = [collect_rows_and_connected_ancestors(run.rows, [row]) for row in targets]

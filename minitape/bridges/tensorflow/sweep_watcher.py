@@ -24,7 +24,7 @@ class SweepWatcher:
 
     Attributes:
         writer: The writer that keeps errors in the bridge from reaching the program.
-        recording: The recording that is written.
+        recording: The recording to write.
         log: The log of the recording.
         mark_rows_watched_by_now: Calls `TensorRows.mark_rows_watched_by_now` through the writer.
         sweep_operations: The operations of the sweep that is running, as (operation, inputs, adjoints, shares) tuples.
@@ -234,7 +234,7 @@ class ShareRecorder:
             call_id = self._remove_and_return_matching_call(op, inputs, adjoints)
             if call_id is not None:
                 self._record_shares_of_call(call_id, shares)
-        # After the last share, the sum equals the adjoint.
+        # Once the last share has been added, the sum of the shares equals the adjoint.
         for row, (call_id, index) in self.last_share_positions.items():
             edges = self.sweep.edges[call_id]
             edges[index] = edges[index]._replace(total=self.sweep.adjoints[row])

@@ -31,20 +31,20 @@ class TraceState:
     """The Python values that a ``tf.function`` read when it was last traced.
 
     Attributes:
-        values: The values. Each key pairs the reading function with the name of the value.
+        values: The values, keyed by pairs of the reading function and the value's name.
         trace_count: The number of traces so far.
         call_count: The number of calls so far.
         stale_key: The key of the first value that was replaced before a call, or None.
-        stale_call: The number of that call.
-        stale_site: The line of that call.
+        stale_call: The number of the first call that used a replaced value.
+        stale_site: The line of the first call that used a replaced value.
         first_site: The line of the first call.
         values_before: The values right before the current call, or None if they are unknown.
         draws: The random numbers that NumPy and Python drew in the trace.
-        counted_key: The key of the first number that only the trace counts up, or None.
+        counted_key: The key of the first number that only tracing increments, or None.
     """
 
     def __init__(self) -> None:
-        """Start without a trace."""
+        """Start with no trace and no calls."""
         self.values: OutsideData = {}
         self.trace_count = self.call_count = self.stale_call = 0
         self.stale_key: tuple[Any, str] | None = None
@@ -56,7 +56,7 @@ class TraceState:
 
 
 def store_values_and_generators_before_call(function: Any) -> None:
-    """Store the Python values and the states of the generators that a ``tf.function`` reads, right before a call.
+    """Store the Python values and the random-generator states that a ``tf.function`` reads, right before a call.
 
     Args:
         function: The ``tf.function``.
@@ -133,7 +133,7 @@ def explain_stale_trace(function: Any) -> OptionalExplanation:
 def find_statement_incrementing_used_number(function: Any, name: str) -> Any:
     """Return the statement that increments a number with which the function also computes, or None.
 
-    A function that only counts its traces, or puts the number into a text, does not depend on it.
+    A function that only counts its traces or puts the number into text does not depend on the number.
 
     Args:
         function: The function.
@@ -195,10 +195,10 @@ def list_keras_models_trained_via_closures(function: Any, depth: int = 4) -> lis
 
 
 def find_name_in_program(wanted_object: Any) -> str:
-    """Return the name of one of the program's variables that holds an object, or "" if none does.
+    """Return the name of one of the program's variables that holds the given object, or "" if none does.
 
     Args:
-        wanted_object: The object.
+        wanted_object: The object to find.
     """
     return next(
         (name for name, value in list_all_named_program_objects() if value is wanted_object and name[0] != "_"), ""
@@ -206,8 +206,9 @@ def find_name_in_program(wanted_object: Any) -> str:
 
 
 def _is_unchanged_or_only_frozen(old_value: Any, new_value: Any) -> bool:
-    """Return whether a value is the same, or whether all of a model's trainable variables were trainable before."""
+    """Return whether a value is unchanged or, for a model, whether every trainable variable was trainable before."""
     if isinstance(old_value, dict):
-        # A step may go on training variables that are frozen now, such as a discriminator before the generator's step.
+        # A step may keep training variables that are frozen by now, such as a discriminator's variables after they are
+        # frozen for the generator's step.
         return all(is_trainable or not new_value.get(key) for key, is_trainable in old_value.items())
     return old_value is new_value or (isinstance(old_value, PYTHON_TYPES) and old_value == new_value)

@@ -153,7 +153,7 @@ class TensorFlowWatcher(Watcher):
             if running_function is not None:
                 # The function's results are followed by the values that it keeps for its gradient.
                 outputs = outputs[: len(running_function.function_type.flat_outputs)]
-            # Inside a function, no open tape could watch rows.
+            # While a function is running, no open tape can watch any rows.
             elif self._running_function is None:
                 self.sweep_watcher.mark_rows_watched_by_now()
             self.writer.run_safely(
@@ -267,7 +267,7 @@ class TensorFlowWatcher(Watcher):
         return original(optimizer, loss)
 
     def _step_and_record_if_loss_is_unscaled(self, original: Any, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
-        """Record the line of a step that divides gradients by a scale by which the loss was not multiplied."""
+        """Record the line of a step that divides gradients by a scale although the loss was not multiplied by it."""
         if not self._is_loss_scaled:
             self.log.misused_call = self.log.running_line.find_site(), "scaler", "unscaled_loss"
         self._is_loss_scaled = False
@@ -314,7 +314,7 @@ class TensorFlowWatcher(Watcher):
         return original(context, op, name, *map(_replace_variables_by_values, inputs))
 
     def _register_accessed_variable(self, original: Any, variable: Any) -> Any:
-        """Register a variable that the program reads. In a repeated call, first give an empty variable a value."""
+        """Register a variable that the program reads. In a repeated call, first fill the variable if it is empty."""
         if self.recording.is_rerun and id(variable.handle) not in self.log.tensor_rows.variables_by_handle:
             self.writer.run_safely(self.log.fill_variable_with_placeholder_if_empty, variable)
         self.log.tensor_rows.register_variable(variable)
@@ -338,7 +338,7 @@ class TensorFlowWatcher(Watcher):
         return self._record_tape_event_and_run(original, tape)
 
     def _record_tape_event_and_run(self, original: Any, tape: Any, *args: Any) -> Any:
-        """Record the start, end or reset of a tape, and then run it."""
+        """Record the start, end or reset of a tape, and then call the original method."""
         self.sweep_watcher.mark_rows_watched_by_now()
         self.log.record_tape_event(EVENT_BY_METHOD[original.__name__], tape)
         return original(tape, *args)
