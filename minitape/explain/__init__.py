@@ -12,13 +12,13 @@ the error gives the reason.
 Call tape.watch(x) inside the block before x is used, or make x a tf.Variable.
 
 The recording contains every operation that ran under a tape, and :mod:`minitape.engine.record.provenance` adds the
-values that were computed outside. ``reasons/tape_adapter.py`` converts both to rows. A list of checks then searches the
-rows, and the first finding is the answer.
+values that were computed outside any tape. ``reasons/tape_adapter.py`` converts both to rows. A list of checks then
+searches the rows, and the first finding is the answer.
 
 The question
     ``tape_answers``          accepts the question, and never raises because of an error in the user's program
-    ``fallback_answer``       the answer if explain itself failed
-    ``gradient_warnings``     explanations that appear unrequested, in warnings and in notes on errors
+    ``fallback_answer``       the answer if explain itself fails
+    ``gradient_warnings``     explanations that appear without being requested, in warnings and in notes on errors
     ``uncaught_errors``       adds advice from ``error_texts`` to errors when they are displayed
     ``caller``                finds the user's frame, whose names the answer uses, and formats code locations
     ``layer_lookup``          finds the layer that owns a variable

@@ -16,7 +16,8 @@ class _CurrentFrame:
     """The frame that `use_asking_frame` sets.
 
     Attributes:
-        frame: A frame that an error has already exited, or None if the question comes from the frame that is running.
+        frame: A frame that has already ended with an error, or None if the question comes from the frame that is
+            running.
     """
 
     frame: OptionalFrame = None
@@ -50,7 +51,7 @@ def use_asking_frame(frame: FrameType) -> TemporaryAttributes:
     """Return a context manager that makes a frame the asking frame.
 
     Args:
-        frame: The frame, such as one that an error has already exited.
+        frame: The frame, which may already have ended with an error.
     """
     return TemporaryAttributes(_current, frame=frame)
 
@@ -85,7 +86,7 @@ def format_place(filename: OptionalText, line: int) -> str:
 
 
 def format_place_suffix(site: Site) -> str:
-    """Format a code location in brackets with a leading space, or return "" if its line is unknown.
+    """Format a code location in parentheses with a leading space, or return "" if its line is unknown.
 
     Args:
         site: The file or notebook cell, and the line number.

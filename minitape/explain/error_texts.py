@@ -1,4 +1,4 @@
-"""Parse the advice on errors, a list of message patterns, each with the sentence to show for it."""
+"""Parse the advice on errors, which lists message patterns and the sentences to show for them."""
 
 from ..engine.types import TextsByName
 

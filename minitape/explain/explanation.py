@@ -1,4 +1,4 @@
-"""Define the explanation, a finding in words as a user receives it."""
+"""Define the explanation, which is a finding put into words for the user."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from .causes import CAUSES, get_kind_or_error_kind
 from .translated_sentences import fill
 
 MAX_OTHERS = 5  # The maximum number of further breaks that one answer lists.
-MORE = "More: minitape explain --cause {cause}"  # The address of the page about a cause.
+MORE = "More: minitape explain --cause {cause}"  # The command that shows the page about a cause.
 FROZEN_CAUSES = ("requires_grad", "not_trainable")  # The program itself froze the source, so nothing is wrong.
 
 
-# A problem is an `Explanation`, or an object of a bridge with the same attributes.
+# A problem is an `Explanation`, or a bridge's object with the same attributes.
 def list_report_lines_of_problem(problem: Any, blamed_file: OptionalText) -> TextList:
     """Return the lines of a report about a problem: what happened, the line to blame, and the fix.
 
@@ -50,17 +50,17 @@ class Explanation:
         fix: A sentence that states what to change, or "" if nothing needs to change.
         filename: The file of the statement to blame, or None if no single statement is to blame.
         line: The line of the statement to blame, or None if no single statement is to blame.
-        code: The text of that line, or "" if it is unknown.
+        code: The text of the blamed line, or "" if it is unknown.
         others: Explanations of the other breaks on the same path and on other paths.
         name: The program's name for the source.
         patch: The corrected line, if changing one line is enough. This line replaces `patch_line` if that is set, and
             `line` otherwise.
         patch_line: The line that `patch` replaces.
         intended: Whether the program seems to leave the source untrained on purpose.
-        numbers: On the page of a whole model, the gradient's norm, its proportion of zeros, and the size of the update
+        numbers: On a whole-model page, the gradient's norm, its proportion of zeros, and the size of the update
             relative to the weight. Otherwise None.
-        beside: Whether this explanation belongs to the `others` of another one and describes a break on a different
-            path.
+        beside: Whether this explanation belongs to the `others` of another explanation and describes a break on a
+            different path.
 
     >>> import minitape as tf
     >>> x = tf.constant(3.0)
@@ -93,7 +93,7 @@ class Explanation:
         self.others = others or []
         self.name = ""
         self.intended = cause in FROZEN_CAUSES
-        # This is the GradientNumbers class of the bridges, which this package must not import.
+        # The type is the bridges' class GradientNumbers, which this package must not import.
         self.numbers: Any = None
         self.patch: OptionalText = None
         self.patch_line: OptionalNumber = None
@@ -138,8 +138,8 @@ class Explanation:
     def build_group_key(self) -> Hashable:
         """Return a key that is equal for explanations that give the same reason for different variables.
 
-        Explanations with a line get equal keys if their causes and lines are equal. Without a line, the sentences must
-        be identical except for the variable name.
+        Explanations with a line get equal keys if their causes and lines are equal. For explanations without a line,
+        the sentences must be identical except for the variable name.
         """
         sentences = ""
         if self.line is None:
@@ -147,12 +147,12 @@ class Explanation:
         return self.cause, self.filename, self.line, sentences, tuple(other.build_group_key() for other in self.others)
 
     def __repr__(self) -> str:
-        """Return the cause, the line and the message in one line."""
+        """Return the cause, the line number and the message as one line of text."""
         place = "" if self.line is None else f" line={self.line}"
         return f"<Explanation {self.cause}{place}: {self.message}>"
 
     def __str__(self) -> str:
-        """Return the message, the line to blame, the fix, the other breaks and the address of the cause's page."""
+        """Return the message, the line to blame, the fix, the other breaks and the command for the cause's page."""
         parts = list_report_lines_of_problem(self, self.filename)
         parts += ["  " + fill("Also: {text}", text=text) for text in self._list_messages_and_fixes_of_other_breaks()]
         if self.cause != "connected":
@@ -173,7 +173,7 @@ class Explanation:
     def _repr_html_(self) -> str:
         """Return the explanation as HTML for a notebook, with the tape's picture if it can be drawn."""
         color = "#2e7d32" if self.cause == "connected" else "#c62828"
-        # White text on a coloured background is readable in light and dark themes.
+        # White text on a colored background is readable in light and dark themes.
         word = f"background:{color};color:#fff;border-radius:3px;padding:0 5px"
         rows = [f'<b style="{word}">{escape(self.cause)}</b> {escape(self.message)}']
         if self.line is not None:

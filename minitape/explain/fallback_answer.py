@@ -1,4 +1,4 @@
-"""Build an answer after explain itself has failed, or if only the source's name and type are known."""
+"""Build an answer when explain itself has failed, or when only the source's name and type are known."""
 
 from ..common.translation import format_error
 from ..engine.backward.tape import GradientTape

@@ -70,12 +70,12 @@ def merge_explanations_and_count_by_reason(explanations: list[Explanation]) -> l
 def add_notes_why_gradients_are_none(error: Exception, variables: Iterable[TargetOrSource] | None = None) -> Exception:
     """Add notes to an error that say why some gradients are None. The error's message does not change.
 
-    The reasons come from the nearest tape among the callers' variables whose ``gradient`` returned None.
+    Among the tapes in the callers' variables, the nearest one whose ``gradient`` returned None provides the reasons.
 
     Args:
         error: The error that is about to be raised.
-        variables: The variables without a gradient, or None if they are not known. If it is empty, the note explains
-            why a model may have no variables.
+        variables: The variables without a gradient, or None if they are not known. If there are no variables, the note
+            explains why a model may have none.
 
     Returns:
         The same error.
@@ -93,7 +93,7 @@ def add_notes_why_gradients_are_none(error: Exception, variables: Iterable[Targe
 
 
 def format_reasons_of_none_or_how_to_ask(variables: Iterable[TargetOrSource]) -> str:
-    """Return the reasons why the gradients of some variables are None, for the text of a warning.
+    """Return the reasons why the gradients of some variables are None, for use in a warning.
 
     Args:
         variables: The variables whose gradients are None.
@@ -177,7 +177,7 @@ def add_non_tensor_note(error: Exception, value: object) -> Exception:
 
 
 def _list_reasons_of_none_call(none_call: NoneCall | None) -> TextList:
-    """Return sentences that say why the sources of a call have no gradient. For None, the list is empty."""
+    """Return sentences that say why the sources of a call have no gradient. If the call is None, the list is empty."""
     if none_call is None:
         return []
     last_call = none_call.tape.last_request
@@ -198,7 +198,8 @@ def _list_frame_and_callers(frame: FrameType) -> list[FrameType]:
 def _find_call_that_gave_none(frames: list[FrameType], wanted_sources: TargetsOrSources | None) -> NoneCall | None:
     """Find the nearest call to ``gradient`` that returned None for some sources.
 
-    If `wanted_sources` is None, only the last call is considered, because the error is about a None that it returned.
+    If `wanted_sources` is None, only the last call is considered, because the error is about a None that this call
+    returned.
     """
     for frame in frames:
         for tape in list(frame.f_locals.values()):

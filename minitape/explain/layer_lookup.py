@@ -40,7 +40,7 @@ class LayerOwners:
     """
 
     def __init__(self) -> None:
-        """Create the map without searching any object yet."""
+        """Create the map without searching any objects yet."""
         self._owner_by_variable: dict[int, Object] | None = None  # The keys are identities of variables.
 
     def find_owner(self, variable: TargetOrSource) -> Object:
@@ -52,7 +52,7 @@ class LayerOwners:
         return self._map_variables_to_owners().get(id(variable))
 
     def _map_variables_to_owners(self) -> dict[int, Object]:
-        """Return the owner of each variable, keyed by the variable's identity. Searches all living objects once."""
+        """Return the owner of each variable, keyed by the variable's identity. All live objects are searched once."""
         if self._owner_by_variable is None:
             self._owner_by_variable, can_own = {}, dict[type, bool]()
             for obj in get_objects():

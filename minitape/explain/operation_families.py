@@ -10,9 +10,9 @@ def map_zero_causes_to_ops(**names_by_cause: str) -> dict[str, NameSet]:
     """Map each cause of zeros to the operations that produce zeros in that way.
 
     Args:
-        **names_by_cause: The names of steps (``zero_derivative``), relus (``dead_relu``), saturating functions
-            (``saturated``), selections (``not_selected``), products (``zero_factor``) and operations whose shares
-            cancel (``zero_cancels``), each separated by blanks.
+        **names_by_cause: For each cause, the names of operations, separated by spaces: step functions
+            (``zero_derivative``), relus (``dead_relu``), saturating functions (``saturated``), selections
+            (``not_selected``), products (``zero_factor``) and operations whose shares cancel (``zero_cancels``).
     """
     return {cause: set(names.split()) for cause, names in names_by_cause.items()}
 

@@ -72,7 +72,7 @@ def add_advice_and_hide_frames(error: BaseException, trace: Object) -> Traceback
 
 
 def _find_advice_on_error(error: BaseException, is_own_error: bool) -> str:
-    """Return advice on how to fix an error, or "".
+    """Return advice on how to fix an error, or "" if none is known.
 
     Advice exists for unknown attributes of minitape's objects, for arguments that minitape does not accept, and for
     Python operations that do not accept minitape's objects.

@@ -12,7 +12,7 @@ cause, add its record to one of this package's files, write a check that finds i
 ``zero_and_nonfinite``  the gradient is zero or not finite
 ``lost_gradients``      the gradient was refused, not requested or discarded; also, the answer "nothing is wrong"
 ``suspicions``          the gradient exists but is wrong
-``runs``                what happened to the gradient on its way to the weight, as a whole training run shows
+``runs``                what happened to the gradient on its way to the weight, as only a whole training run shows
 """
 
 from . import broken_paths, escapes, lost_gradients, other_objects, runs, sources, suspicions, zero_and_nonfinite

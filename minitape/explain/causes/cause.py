@@ -18,9 +18,9 @@ class Kind(NamedTuple):
     Attributes:
         meaning: What the causes in the group have in common, as a title.
         path_cost: The cost that a break of this kind adds to a path. The cheapest path is reported.
-        has_gradient: Whether a gradient can exist despite such a cause.
-        is_discrete: Whether such an operation yields a truth value, an index or a count. Programs are rarely meant to
-            send a gradient through such values.
+        has_gradient: Whether a gradient can exist despite a cause of this kind.
+        is_discrete: Whether the operation that breaks the path yields a truth value, an index or a count. Programs are
+            rarely meant to send a gradient through such values.
         repeats_cost: Whether each break in a chain of breaks with the same cause costs the full `path_cost`.
     """
 
@@ -47,7 +47,7 @@ KINDS = {
     "zero": Kind("The gradient is zero", has_gradient=True),
     "nonfinite": Kind("The gradient is NaN or infinite", has_gradient=True),
     "error": Kind("No gradient was computed, or it was thrown away"),
-    # Recorded numbers or object identities reveal these causes.
+    # Recorded numbers or object identities reveal the causes of this kind.
     "suspect": Kind("The gradient exists but is wrong", has_gradient=True),
 }
 
@@ -124,10 +124,9 @@ def parse_sentences_by_framework_and_variant(sentences: str) -> Texts:
 
     Args:
         sentences: Paragraphs, separated by empty lines. The first line of a paragraph names the frameworks and the
-            variant, as in ``[torch]`` or ``[tape, tensorflow: late]``; ``all`` means all frameworks. The message
-            follows, then the fix after "Fix:", or after "Fix in torch:" if frameworks differ, and possibly the
-            functions after "Functions in torch:". A variant without a message uses the message of the preceding default
-            paragraph.
+            variant, as in ``[torch]`` or ``[tape, tensorflow: late]``; ``all`` means all frameworks. Next come the
+            message, the fix after "Fix:" (or "Fix in torch:" if frameworks differ), and possibly the functions after
+            "Functions in torch:". A variant without a message uses the message of the preceding default paragraph.
 
     Returns:
         The sentences by framework and variant.

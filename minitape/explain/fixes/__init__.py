@@ -4,7 +4,7 @@
 ``fault_site``             describes the statement to blame, and replaces text in its lines
 ``edits``                  edits of the line to blame
 ``numeric_fixes``          edits of a line that computes zeros, NaNs or steps, selected by the recorded values
-``host_conversion_fixes``  rewrites a line that converts to NumPy or Python, using functions of the framework
+``host_conversion_fixes``  rewrites a line that converts to NumPy or Python, using the framework's own functions
 ``block_fixes``            removes a block, or adds a ``watch`` call to a block
 ``operation_advice``       a sentence about the operation to blame
 ``dialects``               how each framework writes the functions that fixes need

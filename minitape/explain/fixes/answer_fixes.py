@@ -20,7 +20,7 @@ from .operation_advice import find_advice_for_fault
 
 
 def find_first_fix(fault: FaultSite) -> Fix | None:
-    """Return the first fix that an edit or a plan for the cause of a fault finds, or None."""
+    """Return the first fix that an edit or a plan for the fault's cause finds, or None."""
     cause = CAUSES.get(fault.cause)
     if cause is None:
         return None
@@ -32,7 +32,7 @@ def find_first_fix(fault: FaultSite) -> Fix | None:
 def add_fixes_to_explanation(question: Question, finding: Finding, explanation: Explanation) -> None:
     """Add fixes to an explanation and to the explanations of the other breaks.
 
-    Sets `Explanation.patch` if changing one line is enough, and extends `Explanation.fix`.
+    This function sets `Explanation.patch` if changing one line is enough, and extends `Explanation.fix`.
 
     Args:
         question: The question that the finding answers.

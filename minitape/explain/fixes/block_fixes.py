@@ -39,8 +39,8 @@ def add_watch_call_at_top_of_block(fault: FaultSite) -> Fix | None:
         fault: The fault site to fix.
 
     Returns:
-        The fix, or None if the block is unknown, its tape has no name, or the block does not use the source. Also None
-        if the block itself assigns or watches the source.
+        The fix, or None if the block is unknown, its tape has no name, or the block does not use the source. The result
+        is also None if the block itself assigns or watches the source.
     """
     block = find_statement(fault.question.adapter.find_block_site())
     node: Any = block.node

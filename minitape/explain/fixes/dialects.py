@@ -22,7 +22,7 @@ class Dialect:
         sigmoid: The sigmoid function.
         softmax: The softmax function.
         squeeze_template: A template that turns the column ``{x}`` into a row.
-        renamed_functions: The functions that have another name in NumPy, by their NumPy names.
+        renamed_functions: The functions whose names differ from NumPy's, keyed by their NumPy names.
     """
 
     name: str
@@ -35,7 +35,7 @@ class Dialect:
     renamed_functions: TextsByName = field(default_factory=dict)
 
     def find_equivalent_function(self, numpy_name: str) -> str:
-        """Return the framework's equivalent of a function of NumPy or ``math``, or "".
+        """Return the framework's equivalent of a NumPy or ``math`` function, or "" if none exists.
 
         Args:
             numpy_name: The name of NumPy's function, without the module.

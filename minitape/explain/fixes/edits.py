@@ -44,7 +44,8 @@ def build_call_unwrapping_edit(*names: str) -> Edit:
         if _does_line_repeat_operation_on_same_inputs(fault) or any(
             is_call_of(n, *TENSOR_BUILDERS) and n is not node for n in fault.statement.calls
         ):
-            # Either the line blocks a different use on purpose, or it builds a new tensor from the value.
+            # Either the line also blocks the gradient of another use on purpose, or it builds a new tensor from the
+            # value.
             return None
         if is_named_attribute:
             if is_module(fault, node.value):
@@ -63,7 +64,7 @@ def build_edit_that_moves_cut_to_difference(*names: str) -> Edit:
     """Return an edit that replaces ``cut(x + f(x) - x)``, in which no gradient is left, with ``x + cut(f(x) - x)``.
 
     Args:
-        *names: The names of functions and methods that cut.
+        *names: The names of functions and methods that block the gradient.
     """
 
     def edit_node(fault: FaultSite, node: Any) -> Change:

@@ -94,7 +94,7 @@ class FaultSite:
 
     @property
     def statements(self) -> list[Statement]:
-        """The statements in the same file or cell."""
+        """The statements in the file or cell that contains the statement to blame."""
         return [statement for statement in self.program.statements if statement.file == self.statement.file]
 
     @property
@@ -103,7 +103,7 @@ class FaultSite:
         return [line.rstrip("\n") for line in read_source_lines(self.statement.file)]
 
     def list_input_arrays(self) -> list[OptionalArray]:
-        """Return the elements of each of the operation's inputs as float64, or None if they no longer exist."""
+        """Return each input's elements as float64, with None for an input whose elements no longer exist."""
         return [to_float_array(self.question.rows[index].value) for index in (self.row.inputs if self.row else [])]
 
     def find_result_array(self) -> OptionalArray:

@@ -109,7 +109,7 @@ def convert_expression_to_framework(fault: FaultSite, node: AST) -> OptionalExpr
     """
     nested_nodes = (n for part in list_nodes(node, *_NESTED_NODES) for n in ast.walk(part))
     if any(_convert_leaving_call(fault, n) is not None for n in nested_nodes):
-        # Other statements read the items after their conversion, so a rewrite of this line would break them.
+        # Other statements read the converted items, so rewriting this line would break those statements.
         return None
     converted = ast.fix_missing_locations(copy_tree_with_replacements(node, lambda n: _convert_leaving_call(fault, n)))
     makes_text = any(
@@ -123,7 +123,7 @@ def convert_expression_to_framework(fault: FaultSite, node: AST) -> OptionalExpr
 def _convert_leaving_call(fault: FaultSite, node: AST) -> AST | None:
     """Return the replacement for a conversion, a NumPy call, or a call that builds a new tensor.
 
-    Returns None if the node needs no change.
+    The result is None if the node needs no change.
     """
 
     def convert_part(part: Any) -> Any:
@@ -166,8 +166,8 @@ def _replace_tensor_builder_with_argument(
 ) -> AST | None:
     """Return the rewritten argument of a call that builds a new tensor, such as ``constant(h.numpy())``.
 
-    In TensorFlow, the argument is wrapped in ``tf.convert_to_tensor`` if it may be a list or a variable. Returns None
-    if the call needs no change.
+    In TensorFlow, the argument is wrapped in ``tf.convert_to_tensor`` if it may be a list or a variable. The result is
+    None if the call needs no change.
     """
     argument = node.args[0]
     converted = arguments[0]

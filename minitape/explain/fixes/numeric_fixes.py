@@ -1,4 +1,4 @@
-"""Define edits for lines that contain step functions or NaNs. Unlike other edits, these read the recorded values."""
+"""Define edits for lines that compute step functions or NaNs. Unlike other edits, these read the recorded values."""
 
 import ast
 import re
@@ -37,7 +37,7 @@ def format_straight_through_estimator(fault: FaultSite, step: ast.expr, operand:
     if operand is None:
         return None
     calls = [n.func for n in list_nodes(operand, ast.Call)]
-    # A second call to a random function returns different numbers, and the program's own functions may have side
+    # A second call to a random function would return different numbers, and the program's own functions may have side
     # effects.
     if any(
         isinstance(function, ast.Name) or find_last_name_of_dotted_path(function) in _RANDOM_FUNCTIONS

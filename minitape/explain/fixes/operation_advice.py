@@ -48,7 +48,7 @@ class OperationFix(NamedTuple):
 
 
 def find_advice_for_fault(fault: FaultSite) -> OptionalText:
-    """Return the advice of the first row of the table that fits the statement to blame.
+    """Return the advice from the first table row that fits the statement to blame.
 
     Rows and expressions that match the name of the recorded operation are tried first.
 
@@ -95,7 +95,7 @@ def _did_operand_of_call_compute_input(fault: FaultSite, node: AST) -> bool:
 
 
 def find_normalized_operation_or_node_kind(node: AST) -> str:
-    """Return the name of the function that an expression calls, or of its operator or kind of syntax node.
+    """Return the name of the function that an expression calls, or the name of its operator or node type.
 
     Args:
         node: The expression.
@@ -163,14 +163,17 @@ def format_soft_comparison(fault: FaultSite, node: Any) -> OptionalText:
 
 
 def _is_not_maximum_or_are_indices_used(fault: FaultSite, node: Any) -> bool:
-    """Return whether the indices of a maximum are used: ``max(x, 1)[1]``, ``max(x).indices``, ``_, i = max(x, 1)``."""
+    """Return whether a node is not a maximum or minimum, or its indices are used.
+
+    The indices are used in ``max(x, 1)[1]``, ``max(x).indices`` and ``_, i = max(x, 1)``.
+    """
     is_unpacked = node is fault.statement.value and len(fault.statement.bound_names) == 2
     is_part_taken = any(getattr(n, "value", None) is node for n in fault.statement.nodes)
     return find_normalized_operation_or_node_kind(node) not in ("max", "min") or is_unpacked or is_part_taken
 
 
 def _yields_truth_value(node: AST) -> bool:
-    """Return whether an expression computes a truth value. A truth value would also block the gradient."""
+    """Return whether an expression computes a truth value, which blocks the gradient in any case."""
     return isinstance(node, ast.Compare) or find_normalized_operation_or_node_kind(node) in ("equal", "notequal")
 
 
@@ -180,7 +183,7 @@ def _is_source_float(fault: FaultSite) -> bool:
 
 
 def _find_new_text_if_convertible_call(fault: FaultSite, node: Any) -> OptionalText:
-    """Return a call, rewritten with the framework's own function, or None if the node is not the call to rewrite."""
+    """Return a call rewritten to use the framework's own function, or None if the node is not the call to rewrite."""
     call_and_text = find_convertible_call_and_new_text(fault)
     if call_and_text is None or call_and_text[0] is not node:
         return None
@@ -191,7 +194,7 @@ def _normalize_name(name: str) -> str:
     return name.lower().replace("_", "")
 
 
-# Readers of the sentence fields. If a reader returns None, the sentence does not fit.
+# Each function returns the text of a sentence field. If it returns None, the sentence does not fit.
 _FIELD_READERS: dict[str, Callable[[FaultSite, Any], OptionalText]] = {
     "it": lambda fault, node: unparse(node),
     "x": lambda fault, node: _to_source_text(find_step_function_operand(fault, node)),
