@@ -2,7 +2,8 @@
 
 A bridge watches an unchanged program as it runs, and writes the program's operations into a :class:`Recording`. The
 live picture (``TapeView``), the static picture (``tf.draw``) and ``recording.explain`` read the recording. The adjoints
-in a recording are the ones that the framework itself computed. A framework is imported only together with its bridge.
+in a recording are the ones that the framework itself computed. A framework is imported only when its bridge is
+imported.
 
 All bridges share these modules:
 
@@ -10,7 +11,7 @@ All bridges share these modules:
     ``picture_reader``      reads a recording into the snapshot that pictures show
     ``framework_adapter``   converts a recording into the rows that explain reads
     ``snapshot_recording``  a recording read from a snapshot, for which the framework need not be installed
-    ``known_errors``        what an error of a framework means, according to its message
+    ``known_errors``        what a framework's error means, according to its message
     ``kept_values``         values kept for display, and the limit on their memory
     ``framework_import``    imports the framework, or raises an error that names the package to install
     ``framework_patches``   patches a framework for one block, and undoes the patches even after Ctrl-C
@@ -35,7 +36,7 @@ All bridges share these modules:
     ``autograd_graph``      autograd's nodes, and the hooks that read the adjoints
     ``kept_tensors``        tensors kept for display, with their values at the time of recording
     ``device_summaries``    summaries of large tensors, computed on their device
-    ``model_parameters``    parameters by name
+    ``model_parameters``    the parameters of models, keyed by name
     ``parameter_history``   the lines that created, froze, replaced or copied parameters
     ``adapter``             the facts about tensors that the checks need
     ``checks``              the checks that find why a .grad is None, zero or NaN
@@ -46,7 +47,7 @@ All bridges share these modules:
     ``raised_errors``       explains the error that ended a program
     ``copy_window``         records the requested backward passes in a copy of the process
     ``patch_runs``          runs a patched program in copies of the process
-    ``overruled``           removes problems of the first steps that later steps have disproved
+    ``overruled``           removes problems found in the first steps that later steps disproved
 
 ``tensorflow/`` is the TensorFlow bridge, which uses TensorFlow's callbacks and tapes instead of hooks. Modules with
 the same names as in ``torch/`` have the same purpose. The other modules are:
@@ -56,7 +57,7 @@ the same names as in ``torch/`` have the same purpose. The other modules are:
     ``sweep_watcher``       records the backward passes of tapes
     ``function_graphs``     the graph of a ``tf.function``
     ``function_calls``      repeats a ``tf.function`` call, for ``explain`` and for pictures that open the call
-    ``model_variables``     variables by name
+    ``model_variables``     the variables of models, keyed by name
     ``numpy_calls``         finds the lines where NumPy reads a tensor's memory
     ``loss_checks``         finds losses that a program forgets, and optimizers that it replaces in each step
     ``traced_values``       the Python values that a ``tf.function`` keeps from its trace
@@ -70,7 +71,7 @@ purpose. The other modules are:
     ``program_origin``      finds the program's line for each recorded row
     ``program``             records the first gradients that a program computes, for the command line
     ``compiled_functions``  replaces the functions that ``jax.jit`` compiles, and finds values that they kept
-    ``transforms``          finds the first non-finite example of ``jax.vmap`` or row of a Jacobian
+    ``transforms``          finds the first non-finite example under ``jax.vmap`` or the first such row of a Jacobian
     ``static_fields``       finds arrays in static fields of modules
 
 >>> from minitape.bridges import Recording

@@ -1,7 +1,7 @@
 """Define the base class of the callbacks for libraries that run the training loop.
 
 A callback records some steps and warns about each new finding. ``minitape.bridges.keras``, ``.lightning`` and
-``.transformers`` define a class ``Explain`` for their library.
+``.transformers`` each define a class ``Explain`` for their library.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class ExplainedSteps:
                 )
 
     def close(self) -> None:
-        """Close the recording block of the current step, if any, which undoes all changes to the framework."""
+        """Close the current step's recording block, if any, and thereby undo all changes to the framework."""
         block = self._open_block
         self._open_block = None
         if block is not None:

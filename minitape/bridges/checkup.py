@@ -30,7 +30,7 @@ INVERSE_OPS = set("acos arccos asin arcsin atanh arctanh Acos Asin Atanh".split(
 
 
 def wrap_single_target_in_list(target: Any) -> Sequence:
-    """Return the targets in a list or tuple, or wrap a single target in a list.
+    """Return a list or tuple of targets unchanged, or wrap a single target in a list.
 
     An empty list is treated as a single target.
 
@@ -43,7 +43,8 @@ def wrap_single_target_in_list(target: Any) -> Sequence:
 def replace_whole_name(text: str, name: str, replacement: str) -> str:
     """Replace a name in a text, except where it is part of a longer name.
 
-    Compiling a regular expression for each parameter of a large model would take a second.
+    The search uses no regular expression for the name, because compiling one for each parameter of a large model would
+    take a second.
 
     >>> replace_whole_name("w reads w.T, net.w, w[0] and w.", "w", "layer.weight")
     'layer.weight reads w.T, net.w, w[0] and layer.weight.'
@@ -76,8 +77,8 @@ class Checkup:
             named_sources: The sources, keyed by the names to show on the page.
 
         Returns:
-            A page with one explanation per source. Explanations are marked as intended for sources that the program
-            deliberately does not train.
+            A page with one explanation per source. If the program deliberately does not train a source, the explanation
+            of the source is marked as intended.
         """
         explanations = {name: self.explain_source(name, source) for name, source in named_sources.items()}
         learning_layers = {
@@ -107,7 +108,7 @@ class Checkup:
         return ModelPage(explanations)
 
     def _is_clip_before_inverse_function(self, explanation: Explanation) -> bool:
-        """Return whether a saturated clip keeps the input of an arc cosine or a similar function finite."""
+        """Return whether a saturated clip keeps the derivative of an arc cosine or a similar function finite."""
         return explanation.cause == "saturated" and not self._inputs_of_inverse_functions.isdisjoint(explanation._rows)
 
     @cached_property
@@ -167,7 +168,7 @@ class Checkup:
 
         Args:
             explanation: The explanation of the source.
-            source: The source, in this recording.
+            source: The source as it appears in this recording.
         """
         is_compiled = (
             explanation.kind in SUSPICION_BY_KIND
@@ -186,9 +187,9 @@ class Checkup:
         return checkup.explain_source(explanation.name, compiled_source)
 
     def replace_by_suspicion_if_any(self, explanation: Explanation, source: Any) -> Explanation:
-        """Return the first suspicion about a source that may replace the explanation, or else the explanation itself.
+        """Return the first suspicion about a source if it may replace the explanation, or else the explanation itself.
 
-        The other suspicions become side breaks of the first. The explanation's statistics are kept.
+        The other suspicions become side breaks of the first suspicion. The explanation's statistics are kept.
 
         Args:
             explanation: The explanation of the source.
@@ -219,7 +220,7 @@ class Checkup:
         return [sweep for sweep in self.recording.sweeps if sweep in target_sweeps]
 
     def _list_sweeps_and_adjoints(self, source: Any) -> list[tuple[BackwardPass, ValueSummary]]:
-        """Return (backward pass, adjoint) for each adjoint that arrived at a source, oldest first."""
+        """Return a (backward pass, adjoint) pair for each adjoint that arrived at a source, oldest first."""
         rows = self.recording.list_rows(source)
         return [
             (sweep, sweep.adjoints[row])
@@ -230,7 +231,7 @@ class Checkup:
 
     @cached_property
     def _ancestors_of_failed_targets(self) -> RowSet:
-        """The rows that the targets of failed backward passes depend on, if the question is about the last pass."""
+        """The rows that failed backward passes' targets depend on, or an empty set if the question has a target."""
         return collect_rows_and_connected_ancestors(
             self.recording.rows, self.recording.failed_target_rows if self.target is None else []
         )
@@ -280,7 +281,7 @@ class FrameworkRecording(Recording, ABC):
 
         Returns:
             For one source, a :class:`minitape.explain.Explanation`, as ``tape.explain`` returns it. For a list of
-            sources, a list of explanations. For a model, a dictionary, a name or no source, a page
+            sources, a list of explanations. In all other cases (a model, a dictionary, a name, or no source), a page
             (:class:`minitape.bridges.model_page.ModelPage`).
 
         Raises:
@@ -357,7 +358,7 @@ class FrameworkRecording(Recording, ABC):
         """Return the sources of a question, keyed by name, or None if the question is about a single source.
 
         If the subject is None, the question is about every source that the block trained. If the subject is a model, a
-        dictionary, a generator or a name, the question is about the sources that it contains.
+        dictionary, a generator or a name, the question is about the sources that belong to the subject.
         """
         if subject is None:
             return self.collect_sources_meant_to_be_trained()
@@ -384,7 +385,7 @@ class FrameworkRecording(Recording, ABC):
         return None, None
 
     def find_target_row_unless_found_from_source(self, sweep: BackwardPass) -> RowNumber | None:
-        """Return the target row of a backward pass, or None if a question itself finds the pass of its source."""
+        """Return the target row of a backward pass, or None if a question needs only the source to find the pass."""
         return None
 
     def find_compiled_step_recording_and_source(self, source: Any) -> tuple[FrameworkRecording, Any] | None:
@@ -402,9 +403,9 @@ class FrameworkRecording(Recording, ABC):
 
     @property
     def problems(self) -> list:
-        """Explanations of every missing or wrong gradient among the sources that the block trained, worst first.
+        """Explanations of all missing or wrong gradients of the sources that the block trained, worst first.
 
-        A gradient counts as wrong if it is not finite, suspect, zero or unknown. In a test, write
+        A gradient counts as wrong if it is suspect, zero, unknown or not finite. In a test, write
         ``assert not recording.problems``.
         """
         page_problems: list = self.explain().problems

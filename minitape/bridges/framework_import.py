@@ -8,7 +8,7 @@ def import_framework(module_name: str, framework_name: str, minimum_version: tup
     """Import and return the module of a framework.
 
     Args:
-        module_name: The module name, which is also the name of minitape's extra, such as "torch".
+        module_name: The name of the module, such as "torch". minitape's extra for the framework has the same name.
         framework_name: The name of the framework in messages, such as "PyTorch".
         minimum_version: The oldest (major, minor) version that the bridge supports.
 

@@ -16,8 +16,8 @@ from .kept_values import trim_process_memory
 from .recording import Recording
 
 MAX_IDLE_WRAPPERS = 256
-# The wrappers that no block uses, keyed by the identity of their owner and the function that they wrap. To build them
-# again in each block would take a tenth of the time of a small training step.
+# The wrappers that no block currently uses, keyed by the identity of their owner and the function that they wrap.
+# Rebuilding them in each block would take a tenth of the time of a small training step.
 _idle_wrappers: dict[tuple[int, Any], Any] = {}
 
 
@@ -61,7 +61,7 @@ class FrameworkPatches:
 
         Args:
             undo_action: The function that undoes the change. The function may be called twice, or even before the
-            change is made.
+                change is made.
         """
         self._undo_actions.append(undo_action)
 
@@ -79,8 +79,8 @@ class FrameworkPatches:
         """Replace a function or method of the framework until :meth:`undo_all` is called.
 
         In the block's thread, calls run ``handler(function, *args, **kwargs)``. In other threads, calls run the
-        original function. The handler receives its positional arguments by position even if the program passes them by
-        keyword, up to the first parameter that the program omits.
+        original function. Arguments that the program passes by keyword reach the handler by position, up to the first
+        parameter that the program omits.
 
         Args:
             owner: The module or class that defines the function.
@@ -122,8 +122,9 @@ class FrameworkPatches:
 def _build_wrapper_calling_patch_handler(function: Any) -> Any:
     """Build the wrapper of a function.
 
-    Its attribute ``under`` holds the attribute that the wrapper replaces, the function that it wraps, and the handler
-    and changes of the block that uses the wrapper. No block uses a wrapper that has been removed.
+    The wrapper's attribute ``under`` holds the attribute that the wrapper replaces, the function that it wraps, and the
+    handler and changes of the block that uses it. Once the wrapper is removed, no block uses it, so the handler and the
+    changes are None.
     """
     # A wrapper that refers to itself would keep the recording's arrays until the garbage collector runs.
     under: list = []
@@ -146,7 +147,7 @@ def _build_wrapper_calling_patch_handler(function: Any) -> Any:
 
 
 def _list_positional_names(function: Any) -> Sequence[str]:
-    """Return the names of the parameters that may be passed by position, or no names for a function in C."""
+    """Return the names of the parameters that may be passed by position, or no names for a function written in C."""
     function = unwrap(getattr(function, "func", function))  # The function inside a partial.
     code = getattr(function, "__code__", None)
     return () if code is None else code.co_varnames[ismethod(function) : code.co_argcount]
@@ -158,7 +159,7 @@ def _get_underlying_function(attribute: Any) -> Any:
 
 
 def _remove_wrapper(owner: Any, function_name: str, wrapper: Any, key: tuple[int, Any]) -> None:
-    """Remove a wrapper from a function, even if later blocks have wrapped it again, and keep it for the next block."""
+    """Remove a function's wrapper, even from under the wrappers of later blocks, and keep it for the next block."""
     outer_wrapper = None
     current_wrapper = _get_underlying_function(vars(owner).get(function_name))
     while current_wrapper is not wrapper and hasattr(current_wrapper, "under"):

@@ -55,7 +55,7 @@ class KeptValue(ValueSummary):
 
 
 class IdentityMap:
-    """A map from objects to values. An entry is dropped when its object is deleted.
+    """A map from objects to values. An entry is ignored once its object has been deleted.
 
     Objects are compared by identity, because ``==`` compares tensors element by element.
 
@@ -130,7 +130,8 @@ class MemoryBudget:
                 trim_process_memory()
 
 
-# In a block this long, memory is returned before the end. A thousand steps in one block would otherwise take gigabytes.
+# Once this many bytes have been released, memory is returned even before the block ends. A thousand steps in one block
+# would otherwise take gigabytes.
 MAX_UNTRIMMED_BYTES = 512 * 2**20
 _released_bytes = [0]  # The bytes that recordings have released since memory was last returned.
 
@@ -138,7 +139,7 @@ _released_bytes = [0]  # The bytes that recordings have released since memory wa
 def trim_process_memory() -> None:
     """Return the memory of released arrays to the operating system, if the C library has ``malloc_trim``.
 
-    A recording calls this function once, when it ends, because each call takes as long as many operations.
+    A recording calls this function when it ends, and rarely before, because each call takes as long as many operations.
 
     Without this call, glibc keeps freed memory if a small object that was allocated later is still alive. A process
     would then grow by hundreds of megabytes although its recording keeps only 20 MB.

@@ -14,9 +14,9 @@ from .tensorflow import record
 class KerasExplain(ExplainedSteps, keras.callbacks.Callback):
     """Records the first step of ``fit`` and then every ``every``-th step, and warns about problems with the model.
 
-    The callback works whether or not Keras compiles the training step. The steps in between run unobserved. ``log(step,
-    page)`` is called after each recorded step. The attributes ``page`` and ``problems`` describe the last recorded
-    step.
+    The callback works whether or not Keras compiles the training step. Steps that are not recorded run unobserved.
+    ``log(step, page)`` is called after each recorded step. The attributes ``page`` and ``problems`` describe the last
+    recorded step.
 
     >>> import numpy
     >>> model = keras.Sequential([keras.layers.Dense(2), keras.layers.Dense(1)])

@@ -76,7 +76,7 @@ class ErrorSite(NamedTuple):
 
 
 def find_error_site(error: BaseException) -> ErrorSite:
-    """Return the user's innermost line that led to an error, and the library function that raised the error.
+    """Return the user's innermost line that led to an error, and the library function that this line called.
 
     Args:
         error: The error, with its traceback.
@@ -111,7 +111,7 @@ def find_cause_variant_and_fields_by_message(framework: str, error: BaseExceptio
 
 
 def explain_error_by_message(framework: str, error: BaseException, blamed_site: Site = NOWHERE) -> OptionalExplanation:
-    """Explain the error that ended a program by its message.
+    """Explain the error that ended a program, based on its message.
 
     Args:
         framework: The name of the framework.

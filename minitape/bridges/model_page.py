@@ -1,6 +1,6 @@
 """Show the explanations for a whole model on one page.
 
-Problems come first, and all healthy sources share one line at the end. Each group of sources has its gradient
+Problems come first, and all healthy sources share one line at the end. Each group of sources is shown with its gradient
 statistics.
 """
 
@@ -52,7 +52,8 @@ class GradientNumbers(NamedTuple):
         Args:
             gradient: The elements of the gradient, or None if they are no longer available.
             weight_before: The elements of the weight before the last step, or None if unknown.
-            weight_after: The elements of the weight after the last step, with the same shape, or None if unknown.
+            weight_after: The elements of the weight after the last step, or None if unknown. If the shape has changed,
+                the update is not measured.
         """
         norm = zeros = update = None
         if gradient is not None and gradient.size:
@@ -83,7 +84,7 @@ class PageGroup(NamedTuple):
     Attributes:
         names: The names of the sources.
         heading: A sentence that names the sources and describes their gradients.
-        role: "problem", "untrained" if the program deliberately does not train them, or "healthy".
+        role: "problem", "healthy", or "untrained" if the program deliberately does not train the sources.
         explanation: The explanation that the sources share.
     """
 
@@ -103,7 +104,7 @@ class ModelPage(ExplanationPage, dict[str, Explanation]):
     def problems(self) -> list[Explanation]:
         """The explanations of missing, non-finite, suspect, zero and unknown gradients, worst first.
 
-        If the whole model is frozen, these are all of its explanations.
+        If the whole model is frozen, all of its explanations are listed.
         """
         problem_list = sorted(
             (explanation for explanation in self.values() if is_problem(explanation)), key=rank_worst_first
@@ -175,7 +176,7 @@ class ModelPage(ExplanationPage, dict[str, Explanation]):
 
         Args:
             names: The names of the sources in the group.
-            numbers_text: The statistics of their gradients, or "".
+            numbers_text: The gradient statistics of these sources, or "".
         """
         first = self[names[0]]
         names_text = fill("{names} ({n} of {all})", names=join_parameter_names(names), n=len(names), all=len(self))
@@ -203,7 +204,7 @@ class ModelPage(ExplanationPage, dict[str, Explanation]):
 
 
 class SourceExplanations(list[Explanation]):
-    """A list of explanations, in the order of the requested sources. The list prints as the page of a model."""
+    """A list of explanations, in the order of the requested sources. The list prints as a model page."""
 
     @property
     def page(self) -> ModelPage:
@@ -225,7 +226,7 @@ def store_under_unused_name(values_by_name: dict[str, Any], name: str, value: An
     """Store a value under its name. If the name is already used, add a number to it.
 
     Args:
-        values_by_name: The values stored so far, to which this one is added.
+        values_by_name: The values stored so far, to which the new value is added.
         name: The name of the value.
         value: The value.
     """
@@ -241,7 +242,7 @@ def is_problem(explanation: Explanation) -> bool:
 
 
 def rank_worst_first(explanation: Explanation) -> int:
-    """Return the rank of an explanation. Rank 0 is the worst, and healthy sources have the highest number."""
+    """Return the rank of an explanation. Rank 0 is the worst, and healthy sources have the highest rank."""
     if not is_problem(explanation):
         return 10 if explanation.connected else 9
     return 1 + KINDS_BY_SEVERITY.index(explanation.kind) if explanation.kind in KINDS_BY_SEVERITY else 0
@@ -318,8 +319,8 @@ def select_sources_by_part_of_name(named_sources: Mapping[str, Any], layer_or_pa
 
     Args:
         named_sources: All sources, keyed by name.
-        layer_or_parameter_name: The name of a parameter, or of a layer to select all of its parameters. It must match
-            whole parts of the dotted name.
+        layer_or_parameter_name: The name of a parameter, or the name of a layer whose parameters should all be
+            selected. It must match whole parts of the dotted name.
 
     Returns:
         The selected sources, keyed by name.

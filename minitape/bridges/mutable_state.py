@@ -18,8 +18,9 @@ from .outside_values import iter_function_and_callees, read_outside_values
 def save_state_and_build_restorer(function: Any, *args: Any) -> Action:
     """Save the objects that a function may change, and return a function that restores them.
 
-    These are the attributes of the program's objects, as well as any lists, dictionaries and deques that the function
-    reads from outside or receives as arguments. The random generators of NumPy and Python are restored as well.
+    The saved objects are the attributes of the program's objects, as well as any lists, dictionaries and deques that
+    the function reads from outside or receives as arguments. The random generators of NumPy and Python are restored as
+    well.
 
     >>> def loss(w, seen):
     ...     seen.append(w)
@@ -33,7 +34,7 @@ def save_state_and_build_restorer(function: Any, *args: Any) -> Action:
     []
     """
     saved_contents: dict[int, tuple] = {}
-    # A library may wrap the function in an object with a state of its own, as ``flax.nnx.grad`` does.
+    # A library may wrap the function in an object that has state itself, as ``flax.nnx.grad`` does.
     pending = [function, *getattr(function, "__dict__", {}).values(), *args]
     pending += [
         value

@@ -31,7 +31,7 @@ def explain_origin_of_nonfinite_values(recording: Recording) -> OptionalExplanat
         recording: The recording of the step.
 
     Returns:
-        The explanation, or None if all results are finite or the program's inputs are not.
+        The explanation, or None if all results are finite or the program's inputs are already non-finite.
     """
     return _explain_first_origin(recording, recording.rows)
 
@@ -45,7 +45,7 @@ def explain_nonfinite_target(recording: Recording, target: int) -> OptionalExpla
 
     Returns:
         The explanation of the first operation on the target's path that made a value NaN or infinite, or None if the
-        target is finite or the program's inputs are not.
+        target is finite or the program's inputs are already non-finite.
     """
     rows = recording.rows
     if _is_finite(rows[target]):
@@ -65,6 +65,6 @@ def _explain_first_origin(recording: Recording, rows: Sequence[RecordedRow]) -> 
 
 
 def _is_finite(row: RecordedRow) -> bool:
-    """Return whether all elements of a row are finite. A row without known elements counts as finite."""
+    """Return whether all elements of a row are finite. A row whose elements are unknown counts as finite."""
     value = row.value
     return bool(value.is_all_finite) if isinstance(value, ValueSummary) else True

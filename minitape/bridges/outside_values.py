@@ -68,7 +68,7 @@ def read_outside_values(function: Any) -> dict:
     """Return the outside values that a function and its inner functions read, keyed by name.
 
     Args:
-        function: The function. Other objects read no values.
+        function: The function. For any other object, the result is empty.
     """
     if not inspect.isfunction(function):
         return {}
@@ -111,7 +111,7 @@ def read_outside_data_with_callees(function: Any, *args: Any) -> OutsideData:
             program, because it may be ``self``.
 
     Returns:
-        The values. Each key is the reading function and the name of the value.
+        The values. Each key consists of the function that reads the value, and the value's name.
     """
     data = OutsideData()
     code = getattr(unwrap_function(function), "__code__", None)
@@ -128,12 +128,12 @@ def read_attributes_used_by_function(function: Any, objects: Mapping[str, Any], 
     """Return the attributes that a function, and the methods that it calls, read from the program's objects.
 
     Args:
-        function: The function. A function of a library reads nothing.
+        function: The function. For a library function, the result is empty.
         objects: The objects, keyed by the names that the function uses for them.
         kinds: The classes of the attributes to return.
 
     Returns:
-        The values. Each key is the reading function and the name, such as "self.rate".
+        The values. Each key consists of the function that reads the value, and the value's name, such as "self.rate".
     """
     data = OutsideData()
     pending = [(function, objects)]
@@ -181,7 +181,7 @@ def explain_stale_value(framework: str, function: Any, name: str, call_number: i
 
 
 def find_first_reading_or_definition_site(function: Any, name: str) -> Site:
-    """Return the first line of a function that reads a name.
+    """Return the first line on which a function reads a name, or else the first line of the function.
 
     Args:
         function: The function.

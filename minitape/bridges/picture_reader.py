@@ -81,7 +81,7 @@ def to_float64_array_if_real(value: Any) -> np.ndarray | None:
 
 
 def drop_excess_thumbnails(snapshot_part: Any, thumbnail_counter: Iterator[int]) -> Any:
-    """Return a copy of a part of a snapshot that keeps only the first thumbnails, so that long pages stay small.
+    """Return a copy of part of a snapshot with only the first thumbnails, so that long pages stay small.
 
     Args:
         snapshot_part: The part, as a list, a dictionary or a plain value.
@@ -145,7 +145,7 @@ def find_known_rule_of_row(recording: Recording, row: int) -> KnownRule | None:
 
     Returns:
         The rule, or None if the table has no such operation. The result is also None for leaves, for rows that break
-        the gradient, and for later results of a call.
+        the gradient, and for all results of a call but the first.
     """
     if row not in recording.known_rules:
         recorded_row, rule = recording.rows[row], None
@@ -215,7 +215,7 @@ def map_rows_to_trained_sources(recording: Recording) -> dict[int, NamedSource]:
     same last part.
 
     Args:
-        recording: The recording, in which the result is cached once it is complete.
+        recording: The recording. Once the recording is complete, it caches the result.
     """
     if recording.sources_by_row is None or recording.is_recording:
         sources = [
@@ -292,7 +292,7 @@ def _build_source_fields_without_reason(
 
 
 def _find_value_after_optimizer_step(recording: Recording, row: int) -> OptionalValue:
-    """Return the value that an optimizer step in the block gave to a row's source, or None if none changed it."""
+    """Return the value that an optimizer step in the block gave to a row's source, or None if no step changed it."""
     named_source = map_rows_to_trained_sources(recording).get(row)
     if named_source is None or recording.is_recording:
         return None
@@ -302,7 +302,7 @@ def _find_value_after_optimizer_step(recording: Recording, row: int) -> Optional
         used = to_float64_array_if_real(recording.rows[row].value)
         if before is None or after is None or used is None:
             return None
-        # A step leaves a parameter without a gradient as it is.
+        # A step does not change a parameter that has no gradient.
         if np.array_equal(before, used) and not np.array_equal(before, after):
             dtype = np.float64 if recording.rows[row].dtype == "float64" else np.float32
             return to_value_fields(after.astype(dtype))
@@ -310,7 +310,7 @@ def _find_value_after_optimizer_step(recording: Recording, row: int) -> Optional
 
 
 class RecordingSteps(SweepSteps):
-    """The steps of a recorded sweep for a picture, all available immediately.
+    """The steps of a recorded sweep, all of which are immediately available to a picture.
 
     Attributes:
         remaining_rows: Always 0, because no step is left to compute.
@@ -400,7 +400,7 @@ class RecordingReader(Reader):
     """
 
     def __init__(self, recording: Recording, namespaces: Namespaces = ()):
-        """Prepare to read a recording, without reading any row yet."""
+        """Prepare to read a recording, without reading any rows yet."""
         super().__init__(namespaces)
         self.recording = recording
 
@@ -451,7 +451,7 @@ class RecordingReader(Reader):
         return shown_row
 
     def _find_trained_or_result_name(self, recorded_row: RecordedRow) -> OptionalText:
-        """Return the longer name of a trained source, or the name of an unnamed result, or None."""
+        """Return a trained source's longer name, the name found for an unnamed result, or None."""
         if not recorded_row.name:
             return self.recording.map_unnamed_result_rows_to_names().get(recorded_row.index)
         trained_source = map_rows_to_trained_sources(self.recording).get(recorded_row.index)
@@ -469,7 +469,7 @@ class RecordingReader(Reader):
     def update_rows_after_recording(self, rows: PictureRows) -> list[RowFields]:
         """Name the results that the program's text assigns to a name, such as those in a function that has returned.
 
-        A name that several results have, as in the turns of a loop, names none of them.
+        If several results share a name, as in the iterations of a loop, none of them gets the name.
 
         Args:
             rows: All rows of the recording, in order.

@@ -40,7 +40,8 @@ def find_imported_frameworks(path: Path) -> TextList:
         path: The Python file.
 
     Returns:
-        Some of "torch", "tensorflow" and "jax", in this order. A file that imports Keras also uses Keras's backend.
+        Whichever of "torch", "tensorflow" and "jax" the file imports, in this order. A file that imports Keras also
+        uses Keras's backend.
     """
     waiting = [path]
     seen = set[Path]()
@@ -90,7 +91,7 @@ class FrameworkBlock:
     Attributes:
         framework: The name of the framework.
         recording: The recording, which exists as soon as the block is open.
-        page: The explanations of everything that the program trained. Empty if the explanation failed.
+        page: The explanations of everything that the program trained. The page is empty if the explanation failed.
         run_problems: The problems of the run that no single gradient shows, such as a NaN loss.
         remarks: Further sentences about the run.
     """
@@ -107,7 +108,7 @@ class FrameworkBlock:
             framework: The name of the bridge: "torch", "tensorflow" or "jax".
             options: The options of ``record`` that select the steps: ``every`` or ``first``.
             on_problem: A function that is called with the first page that shows a problem, while the program is still
-                running. The function is called only if there are options.
+                running. The function is called only if `options` is not empty.
         """
         self.framework = framework
         self.page = ModelPage()
@@ -154,7 +155,7 @@ class FrameworkBlock:
                 warn_at_user_line(f"The error could not be explained: {format_error(error)}")
 
     def _keep_only_explanations_about_error(self, program_error: Exception) -> None:
-        """Keep only the explanation of the failed call, or of the requested gradients if the call is not known.
+        """Keep only the explanation of the failed call, or those of the requested gradients if that call is unknown.
 
         Args:
             program_error: The error that ended the program.
@@ -210,7 +211,7 @@ class ProgramResult(NamedTuple):
     """The result of running a program.
 
     Attributes:
-        blocks: The blocks of the frameworks that computed gradients. If none did, the first framework's block.
+        blocks: The blocks of the frameworks that computed gradients, or the first framework's block if none did.
         error: The error that ended the program, or None if it ended normally.
     """
 
@@ -249,8 +250,8 @@ class RunnableProgram(NamedTuple):
     Attributes:
         path: The program's file.
         arguments: The program's arguments, without its name.
-        module_spec: The module's spec, for running it as ``python -m`` does, or None for running it as ``python FILE``
-        does.
+        module_spec: The spec of the module to run as ``python -m`` does, or None to run the file as ``python FILE``
+            does.
         source: The text to execute, or None to execute the text of the file.
     """
 

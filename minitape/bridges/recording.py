@@ -3,7 +3,7 @@
 No framework is imported here. A bridge writes a recording, which pictures and ``explain`` then read.
 
 A bridge adds a row for each leaf and each operation, and a :class:`BackwardPass` for each backward pass. The pass
-stores the adjoint that arrived at each row, and the share that each operation sent to its inputs.
+stores the adjoint that arrived at each row, and the share that each operation sent to each of its inputs.
 ``docs/bridges.md`` shows how to write a recording by hand.
 """
 
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
 ROW_LIMIT = 20_000
 MAX_ROWS_WITH_TEXTS = 5_000  # The snapshot of a longer recording leaves out the texts of arrays.
-SourcesByName = dict[str, Any]  # The parameters or arguments of a program. A framework defines their type.
+SourcesByName = dict[str, Any]  # The parameters or arguments of a program. Each framework defines their type.
 # Pictures use the framework's own terms to say why a leaf gets a gradient.
 WATCH_REASONS = {"torch": "requires_grad", "jax": "argument"}
 # The kind of break that pictures show for each cause of a break.
@@ -85,9 +85,10 @@ class Recording(PictureSource):
         left_out: The number of operations not recorded because the recording already had ``ROW_LIMIT`` rows.
         is_rerun: Whether this recording repeats a compiled step up to its gradient, without the optimizer step.
         has_placeholder_values: Whether the program ran with placeholder values. If so, only the shapes are meaningful.
-        watched: Always empty. It exists because pictures read it, and tapes have it.
+        watched: Always empty. It exists because pictures also read this attribute of tapes.
         listeners: The functions that :meth:`close` calls.
-        known_rules: For each row that a picture showed, the rule in minitape's own table, or None if there is none.
+        known_rules: For each row that a picture showed, the rule in minitape's own table, or None if the table has no
+            rule for the row.
         sources_by_row: The cached result of ``map_rows_to_trained_sources``.
 
     >>> recording = Recording("by hand")
@@ -183,7 +184,7 @@ class Recording(PictureSource):
             op: The framework's name for the operation.
             inputs: The numbers of the rows that the operation read.
             value: The result, in a form described by :class:`RecordedRow`.
-            label: The text shown in the node of a picture. ``op`` by default.
+            label: The text shown in the node of a picture. The default is ``op``.
             name: The program's name for the result.
             tracked: Whether a gradient can continue from the row.
             watched: Why a gradient for the result is computed, or None if the program did not ask for one.
@@ -300,10 +301,10 @@ class Recording(PictureSource):
 
         Args:
             model: The model whose layers ran. It provides the class names and the parameter counts of the layers. If
-                None, the graph shows only the facts in the recording. PyTorch modules are understood.
+                None, the graph shows only the facts in the recording. PyTorch modules are supported.
 
         Returns:
-            A ``graphviz.Digraph``, which a notebook shows and whose ``render`` writes a file.
+            A ``graphviz.Digraph``, which a notebook displays and whose ``render`` method writes a file.
 
         Raises:
             ImportError: If the graphviz package is not installed.
@@ -314,7 +315,7 @@ class Recording(PictureSource):
         return digraph
 
     def build_inside_fields_of_calls(self, target: Any = None, row: OptionalNumber = None) -> list:
-        """Return the ``InsideFields`` of each call that a bridge can open. This base class has none.
+        """Return the ``InsideFields`` of each call that a bridge can open. In this base class, the list is empty.
 
         Args:
             target: The target whose backward pass is shown inside each call.
@@ -407,7 +408,7 @@ class Recording(PictureSource):
 
     @property
     def is_used(self) -> bool:
-        """Whether the recording is complete. A recording never computes a gradient."""
+        """Whether the recording is complete. A complete recording can compute no further gradients."""
         return not self._recording
 
     @property
@@ -432,7 +433,7 @@ class Recording(PictureSource):
 
         Args:
             row: The number of the row.
-            candidates: Ignored, because only tapes need it.
+            candidates: Ignored, because only tapes need them.
         """
         is_shown = not self._recording and row in range(len(self.rows))
         return self.find_explainable_object(row) if is_shown else None
@@ -449,7 +450,7 @@ class Recording(PictureSource):
         Args:
             target: The target of the sweep, or None for the most recent sweep.
             sources: One source or a list of sources to show, or None for the sweep's own sources.
-            kept_arrays: Ignored, because only tapes need it.
+            kept_arrays: Ignored, because only tapes need them.
             show: Ignored, because recorded values format themselves.
 
         Returns:
@@ -466,7 +467,7 @@ class Recording(PictureSource):
         Args:
             target: The target of the backward pass, or None for the most recent backward pass.
             sources: The sources to show, or None for all sources that the backward pass reached.
-            kept_arrays: Ignored, because only tapes need it.
+            kept_arrays: Ignored, because only tapes need them.
             namespaces: The dictionaries in which to look up Python names for rows.
         """
         return [] if self._recording else list_shown_sweep_result_if_any(self, target, sources, namespaces)
@@ -488,7 +489,7 @@ class Recording(PictureSource):
 
         Args:
             result: The RESULT of the backward pass, or None if the picture shows none.
-            ends: Ignored, because only tapes need it.
+            ends: Ignored, because only tapes need them.
 
         Returns:
             The explanation for the first source, or None if no result exists.
@@ -502,7 +503,7 @@ def map_layer_paths_to_descriptions(model: object) -> TextsByName:
     """Return the class and the number of parameters of each layer, keyed by the layer's path in the model.
 
     Args:
-        model: A model with a ``named_modules`` method, such as a PyTorch module. Other models have no descriptions.
+        model: A model with a ``named_modules`` method, such as a PyTorch module. For other models, the result is empty.
     """
     named_modules = getattr(model, "named_modules", None)
     if named_modules is None:

@@ -35,8 +35,8 @@ def require_positive_step_count(step_count: Any, option_name: str, example: str)
 
     Args:
         step_count: The value of the option.
-        option_name: The name of the option, for the message.
-        example: A correct use of the option, for the message.
+        option_name: The name of the option, for use in the error message.
+        example: A sentence that shows a correct use of the option, for use in the error message.
 
     Raises:
         ValueError: If the value is not a positive int.
@@ -82,15 +82,16 @@ class SampledSteps:
 
         Args:
             every: Record the first step and then every ``every``-th step.
-            first: Record the first ``first`` steps as one recording. Exactly one of the two options is given.
+            first: Record the first ``first`` steps as one recording. Exactly one of ``every`` and ``first`` must be
+                given.
             build_block: A function that creates a block for one recorded step.
             step_ends: The (owner, name) pair of each framework function that computes gradients and may therefore end
                 a step.
             is_ready: Returns whether the block should observe calls. Until then, calls run unobserved.
             gives_gradients: Returns whether a call computes gradients, given the call's first argument.
             measure_step: Returns the loss of a step that is not recorded, given the latest recording and the arguments
-                and results of the call that computed its gradients. The loss is NaN if a gradient is not finite, and
-                None if it is unknown.
+                and results of the call that computed its gradients. The loss is None if it is unknown, and NaN if a
+                gradient is not finite.
 
         Raises:
             ValueError: If both options are given, or if an option is not a positive int.

@@ -31,9 +31,9 @@ class _SnapshotValue(ValueSummary):
 class Replay(Recording):
     """A recording read from a dictionary returned by ``snapshot()``.
 
-    ``TapeView`` and ``tf.draw`` accept it. The snapshot may be JSON from another machine or from a stranger. The files
-    named in the snapshot are never read. Their texts come from the snapshot itself, and only this recording uses them.
-    A Replay has one backward pass, but it lacks the facts that ``explain`` needs.
+    ``TapeView`` and ``tf.draw`` accept a Replay in place of a tape. The snapshot may be JSON from another machine or
+    from a stranger. The files named in the snapshot are never read. Their texts come from the snapshot itself, and only
+    this recording uses them. A Replay has at most one backward pass, and it lacks the facts that ``explain`` needs.
 
     >>> recording = Recording("by hand")
     >>> x = recording.add_leaf(3.0, name="x")
@@ -88,7 +88,7 @@ class Replay(Recording):
             self._read_sweep(snapshot["sweep"])
 
     def _read_sweep(self, sweep_fields: dict) -> None:
-        """Read a backward pass. Every result of a call that sent shares receives an adjoint, even an unknown one."""
+        """Read a backward pass. If a call sent shares, each of its results gets an adjoint, which may be unknown."""
         sweep = self.add_backward_pass(sweep_fields["target"])
         sweep.sources = list(sweep_fields["sources"])
         for step in sweep_fields["steps"]:

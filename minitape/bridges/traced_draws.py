@@ -1,4 +1,4 @@
-"""Find numbers that NumPy or Python drew while a function was traced, so that the compiled function keeps them."""
+"""Find numbers that a compiled function keeps because NumPy or Python drew them while it was traced."""
 
 import random
 import re
@@ -12,22 +12,22 @@ from ..explain.reasons.program_text import list_statements_of_code, unparse
 from ..recording.sites import Site
 from .outside_values import iter_function_and_callees, read_outside_values
 
-MIN_REPEATED_CALLS = 2  # The generator must not advance in this many later calls.
-# Statements in such a block run once on purpose, as in ``if self.table is None``.
+MIN_REPEATED_CALLS = 2  # A draw counts as repeated if its generator did not advance in this many later calls.
+# Statements under a condition such as ``if self.table is None`` run only once on purpose.
 find_one_time_condition = re.compile(r"^if .*(\bNone\b|\bnot\b|built|init|hasattr)").match
 # The called function and the state of its generator, keyed by the line that calls the function.
 DrawStates = dict[Site, TextPair]
 
 
 class TracedDraws:
-    """The draws in the last trace of a function whose generators have not advanced in any later call.
+    """The draws that a function made in its last trace, except those whose generators have advanced in a later call.
 
     Attributes:
         before: The states of the generators before the current call.
     """
 
     def __init__(self) -> None:
-        """Start without a trace."""
+        """Start without any draws, before the first trace."""
         self.before: DrawStates = {}
         self._draws: DrawStates = {}
         self._repeated_calls = 0

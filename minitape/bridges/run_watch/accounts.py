@@ -69,7 +69,7 @@ class Route(NamedTuple):
     """The route of gradients that came from the same lines and had the same fate.
 
     Attributes:
-        pass_sites: The lines of the backward passes that are summed in the gradient, oldest first.
+        pass_sites: The lines of the backward passes whose contributions the gradient sums, oldest first.
         changes: The changes made to the gradient.
         fate: One of the fates defined above.
         site: The line that decided the fate.
@@ -89,7 +89,7 @@ class ParameterFacts(NamedTuple):
     Attributes:
         is_gone: Whether the program has dropped the parameter.
         is_trainable: Whether the program wants a gradient for the parameter.
-        is_parameter: Whether the framework treats it as a model parameter instead of a plain tensor.
+        is_parameter: Whether the framework treats it as a model parameter rather than as a plain tensor.
         dtype_name: The name of its dtype.
         is_elsewhere: Whether all its elements are stored by other processes of a distributed job.
     """
@@ -109,12 +109,13 @@ class Account:
 
     Attributes:
         key: The identity of the parameter.
-        pending: The contributions that are currently in the gradient. Accounts share these tuples.
+        pending: The contributions that are currently in the gradient. Several accounts may share one tuple.
         changes: The changes made to the gradient since it was last empty.
         used_by: The numbers of the optimizers whose steps used the pending contributions.
         route_counts: The number of times each route was taken, by route number.
-        norms: The smallest, largest and last norm among the gradients that steps used. Empty if there were none.
-        zero_norms: The number of measured steps in a row in which a backward pass had sent only zeros.
+        norms: The smallest, largest and last norm among the gradients that steps used. The list is empty if there were
+            none.
+        zero_norms: The number of consecutive measured steps in which backward passes had sent only zeros.
         moves: The number of sampled steps that changed the parameter, and the smallest and largest update divided by
             the parameter's norm.
         undone_moves: The number of consecutive steps whose update the program undid before the next step.
@@ -192,13 +193,13 @@ class OptimizerAccount:
         tiny_rate_steps: The number of steps in which the learning rate had fallen to a tiny fraction of its largest
             value.
         chosen_rate: The learning rate with which the program created the optimizer.
-        half_epsilon: The number that keeps its divisions finite, if some of its parameters are float16.
+        half_epsilon: The epsilon that guards the optimizer's divisions against zero, or 1.0 if no parameter is float16.
         norms: The norm of the whole gradient in each measured step.
         followed_steps: The number of steps in which the gradients were examined.
         rates: The smallest and largest learning rates.
         peak_step: The first step with the largest learning rate.
-        scheduled_rates: The learning rates after the last step of a schedule that changed them.
-        rate_schedule: The schedule that took that step, or None if no schedule has changed the learning rates.
+        scheduled_rates: The learning rates right after a schedule last changed them.
+        rate_schedule: The schedule that last changed the learning rates, or None if no schedule has done so.
         accounts: The accounts of its parameters.
     """
 
@@ -233,7 +234,7 @@ class ClipCalls:
         without_gradients: The number of calls that found no gradient.
         after_step: The number of calls that found only gradients that a step had already used.
         before_unscaling: The number of calls that found gradients that were still scaled.
-        scale: The last such scale.
+        scale: The scale of the gradients in the last call that found scaled gradients.
     """
 
     calls: int = 0
@@ -287,10 +288,10 @@ class ParameterRegistration(NamedTuple):
     """The event in which a parameter became part of a module.
 
     Attributes:
-        site: The line.
+        site: The line on which this happened.
         name: The module's class and the parameter's name in the module, such as "Linear.weight".
-        late_site: If an optimizer already existed, the line that led to this event in the function that created the
-            last optimizer. Otherwise NOWHERE.
+        late_site: If an optimizer already existed, the line that led to this event, inside the function that had
+            created the last optimizer. NOWHERE if no optimizer existed.
     """
 
     site: Site
@@ -311,8 +312,9 @@ class RunAccounts:
         passes: The number of backward passes so far.
         losses: The value of the loss in each backward pass.
         nonfinite_losses: The number of NaN or infinite losses, excluding losses scaled by a gradient scaler.
-        sent_by_another: The (older line, newer line, key) triples for which a pass was added to another loss's
-            remaining gradient after an optimizer without this parameter had used the older pass. The values are None.
+        sent_by_another: The cases in which a backward pass added to another loss's leftover gradient after an optimizer
+            that does not hold the parameter had used that loss. The keys are (older line, newer line, key) triples, and
+            the values are None.
         registrations: The events in which parameters became parts of modules, by key.
         lost_registrations: For each (line, name), the number of parameters that were created there, got a gradient that
             no step used, and no longer exist.
@@ -320,10 +322,10 @@ class RunAccounts:
         anomaly: The first non-finite value, or None if all values were finite.
         paused_at: The line that permanently switched gradients off, or NOWHERE if they are on.
         last_finite_pass: The last backward pass whose gradients are all known to be finite.
-        route_numbers: The number of each route that a gradient has taken.
+        route_numbers: The number that identifies each route that a gradient has taken.
         gradient_calls: The number of calls that returned gradients instead of storing them, such as ``autograd.grad``.
         watch_error: The error in minitape that ended the watch, or "" if there was none.
-        noted: The mistakes that the watch saw the program make, keyed by variant, line and keys.
+        noted: The mistakes that the watch saw the program make, keyed by variant, line and parameter keys.
     """
 
     def __init__(self, accounts: Mapping[int, Account]):
@@ -371,7 +373,7 @@ class RunAccounts:
     def iter_routes_and_counts(self, account: Account) -> Iterator[tuple[Route, int]]:
         """Yield each route that an account's gradients took, and how often they took it.
 
-        A gradient that nothing has used or cleared yet counts as a route of its own.
+        A gradient that nothing has used or cleared yet counts as a separate route.
 
         Args:
             account: The account.

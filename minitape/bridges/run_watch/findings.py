@@ -31,11 +31,12 @@ from .run_finding import RunFinding, RunFindings
 from .schedules import find_layers_in_wrong_mode, find_misused_schedules
 
 SMALL_NORM = 1e-6  # A gradient below this norm is too small to move a weight by itself.
-MAX_SINGLE_REGISTRATIONS = 2  # If a line creates more parameters with one gradient each, it recreates a layer.
+# If a line creates more than this many parameters that get only one gradient each, it recreates a layer.
+MAX_SINGLE_REGISTRATIONS = 2
 GROWTH = 1e4  # If the gradient and the loss have grown by this factor since the first step, the training has diverged.
 DEAD_STEPS = 8  # A layer counts as dead if its gradient was zero in at least this many measured steps.
-SMALLEST_HALF = 2.0**-25  # A smaller number is 0 in float16.
-SHORT_RUN = 3  # In a run with at most this many backward passes, one occurrence is enough.
+SMALLEST_HALF = 2.0**-25  # Any smaller number becomes 0 in float16.
+SHORT_RUN = 3  # In a run with at most this many backward passes, a single occurrence is reported.
 # For a float32 weight, a vanished update only means that the gradient or the learning rate is small, possibly on
 # purpose.
 HALF_DTYPES = ("float16", "bfloat16")
@@ -73,7 +74,7 @@ def find_line_that_left_gradients_off(run: RunAccounts) -> RunFindings:
 
 
 def find_passes_adding_to_leftovers_of_other_loss(run: RunAccounts) -> RunFindings:
-    """Find passes added to the leftover gradient of another loss, which another optimizer has already used.
+    """Find passes that add to the leftover gradient of another loss after a different optimizer has used that loss.
 
     Args:
         run: The accounts of the run.
@@ -254,7 +255,7 @@ def _check_unoptimized_parameter(run: RunAccounts, account: Account, lines_of_us
 
 
 def find_optimizers_that_change_nothing(run: RunAccounts) -> RunFindings:
-    """Find optimizers that never step, whose steps change nothing, or that are recreated for each step.
+    """Find optimizers that never take a step, or whose steps have no lasting effect.
 
     Args:
         run: The accounts of the run.
@@ -359,7 +360,7 @@ def find_optimizers_with_only_last_layer_alive(run: RunAccounts) -> RunFindings:
 
 
 def find_optimizers_remade_each_step(run: RunAccounts) -> RunFindings:
-    """Find a line that recreates an optimizer for each step, so that the optimizer loses its moments.
+    """Find a line that recreates an optimizer for each step and thereby discards its moments.
 
     Args:
         run: The accounts of the run.

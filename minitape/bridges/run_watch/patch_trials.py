@@ -14,7 +14,7 @@ from ...engine.types import OptionalText, TextPair
 from ...explain.translated_sentences import fill
 from ..model_page import join_parameter_names
 
-CHANGED = 1e-3  # Another gradient counts as changed if its norm changes by this fraction.
+CHANGED = 1e-3  # Another gradient counts as changed if its norm changes by more than this fraction.
 MAX_NAMED_CHANGES = 3
 
 
@@ -67,10 +67,10 @@ def judge_patch_for_missing_gradient(
 
     Args:
         original_norms: Each parameter's gradient norm in a backward pass without the patch, keyed by name.
-        patched_norms: The norms in the same backward pass with the patch.
+        patched_norms: The gradient norms in the same backward pass of the patched program, keyed by name.
         names_without_gradient: The names of the parameters with a missing gradient.
     """
-    # A program may spell an item of a container as net[0].weight, where the norms are keyed by net.0.weight.
+    # For an item of a container, a program may write net[0].weight, while the norms are keyed by net.0.weight.
     program_spellings = {name.replace("[", ".").replace("]", ""): name for name in names_without_gradient}
     patched_norms = {program_spellings.get(name, name): norm for name, norm in patched_norms.items()}
     others = {
@@ -148,5 +148,5 @@ def judge_patch_for_wrong_gradient(
 
 
 def _is_gradient(norm: float | None) -> bool:
-    """Return whether a norm is that of an existing, finite and nonzero gradient."""
+    """Return whether a norm belongs to an existing, finite and nonzero gradient."""
     return norm is not None and isfinite(norm) and norm > 0

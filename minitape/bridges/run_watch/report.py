@@ -18,13 +18,13 @@ class ProblemGroup(NamedTuple):
     """One problem and the parameters that have it, as plain values that a copy can send as JSON.
 
     Attributes:
-        names: The names of the parameters. Empty if the problem concerns the whole run.
+        names: The names of the parameters. The list is empty if the problem concerns the whole run.
         heading: The line above the explanation, or "" if none exists.
         cause: The cause of the problem.
         kind: The kind of the cause.
         file: The file that contains the line to blame, or None if no line is to blame.
         line: The line to blame.
-        code: The text of that line.
+        code: The text of the line to blame.
         message: What happened.
         fix: What to change, without the patch.
         patch: The corrected line, or None if no patch exists.
@@ -129,7 +129,7 @@ class RunReport:
     Attributes:
         page: The explanations of the parameters in the recorded steps.
         error: The error that ended the program, or None if it ended normally.
-        raised: The explanation of that error, or None if none exists.
+        raised: The explanation of the error that ended the program, or None if none exists.
         anomaly: A paragraph about the first non-finite value, or "" if all values are finite.
         anomaly_problems: The problems of the step in which the non-finite value arose.
         problems: The problems of parameters and of the whole run.

@@ -16,7 +16,7 @@ class RunFinding(NamedTuple):
         variant: The variant of the cause's sentences to use.
         site: The line to blame.
         fields: The values of the sentence's fields.
-        keys: The keys of the affected parameters. Empty if the problem concerns the whole run.
+        keys: The keys of the affected parameters. The collection is empty if the problem concerns the whole run.
         is_remark: Whether the program may be doing this on purpose, in which case it is only mentioned.
     """
 

@@ -12,7 +12,7 @@ from ...recording.sites import NOWHERE, Site
 from .accounts import OptimizerAccount, RunAccounts
 from .run_finding import RunFinding, RunFindings
 
-FEW_STEPS = 10  # In a run of fewer steps than this, a schedule may not have been due.
+FEW_STEPS = 10  # In a run with fewer steps than this, a schedule may not have been due yet.
 TINY_RATE = 1e-4  # Steps with less than this fraction of the largest learning rate change nothing.
 RATE_SAMPLES = 200  # The number of steps whose learning rates are computed again after the run.
 LARGE_RATE = 0.5  # An optimizer is created with a rate this large only if its schedule computes the rate.
@@ -24,12 +24,12 @@ class ScheduleAccount:
     """The account of a learning-rate schedule.
 
     Attributes:
-        optimizer: The account of its optimizer.
-        kind: The name of its class.
-        made_at: The line that created it.
+        optimizer: The account of the schedule's optimizer.
+        kind: The name of the schedule's class.
+        made_at: The line that created the schedule.
         period: The number of calls after which a schedule of a fixed length ends, or 0 for other schedules.
-        site: The line of its last step, or the line that created it.
-        calls: The number of its steps.
+        site: The line of the schedule's last step. Before the first step, the line that created the schedule.
+        calls: The number of times that the schedule was stepped.
     """
 
     optimizer: OptimizerAccount
@@ -45,14 +45,14 @@ class LayerMode:
     """The modes in which a normalization or dropout layer was called.
 
     Attributes:
-        kind: The name of its class.
+        kind: The name of the layer's class.
         trained_calls: The number of calls in training mode with gradients.
         fixed_calls: The number of calls in evaluation mode with gradients since the last call in training mode, except
             calls by a module that was itself in training mode.
         switched_at: The line that last switched the layer to another mode, or NOWHERE if none did.
         unrecorded_calls: The number of calls in training mode without gradients.
         frozen_calls: The number of calls in training mode while the weight of the layer did not require a gradient.
-        site: The line of the last call of one of these two kinds.
+        site: The line of the last call counted in `unrecorded_calls` or `frozen_calls`.
     """
 
     kind: str
@@ -82,7 +82,7 @@ def find_misused_schedules(run: RunAccounts) -> RunFindings:
             continue
         elif schedule.kind == "LambdaLR" and calls and optimizer.rates[1] < 0.05 * optimizer.chosen_rate:
             # If the largest rate comes late, the rate may still be rising. If the optimizer was created with a large
-            # rate, such as 1, the function returns the rate itself.
+            # rate, such as 1, the schedule's function returns the rate itself.
             if optimizer.peak_step < steps / 2 and optimizer.chosen_rate < LARGE_RATE:
                 fields |= {"from_": optimizer.chosen_rate, "to": optimizer.rates[1]}
                 yield RunFinding("schedule", "factor", schedule.made_at, fields, keys)
@@ -95,7 +95,7 @@ def find_misused_schedules(run: RunAccounts) -> RunFindings:
 def find_layers_in_wrong_mode(run: RunAccounts) -> RunFindings:
     """Find layers that were in training mode during an evaluation, or in evaluation mode during training.
 
-    Both may be intended, so these findings are remarks.
+    Both modes may be intended, so these findings are only remarks.
 
     Args:
         run: The accounts of the run.
@@ -127,7 +127,7 @@ def explain_schedule_decayed_too_early(
         The explanation, or None if the learning rate was large enough in half of the steps or cannot be computed.
     """
     steps = range(0, step_count, step_count // RATE_SAMPLES + 1)
-    with suppress(Exception):  # A schedule of the program may not accept a number.
+    with suppress(Exception):  # A schedule that the program defines may not accept a number.
         rates = [float(rate_of_step(step)) for step in steps]
         last = max(step for step, rate in zip(steps, rates, strict=True) if rate > TINY_RATE * max(rates))
         if step_count > 2 * FEW_STEPS and last < step_count / 2:

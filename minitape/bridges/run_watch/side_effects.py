@@ -32,7 +32,7 @@ class SideEffects:
 
     def start_noticing(self) -> None:
         """Start noticing side effects. All listeners share one audit hook, because Python cannot remove audit hooks."""
-        gettempdir()  # The first call to gettempdir() writes a test file. This would count as a side effect.
+        gettempdir()  # The first call to gettempdir() writes a test file, which would otherwise count as a side effect.
         if not _installed:
             _installed.append(True)
             sys.addaudithook(_pass_side_effects_to_listeners)
@@ -65,7 +65,7 @@ def _pass_side_effects_to_listeners(
     elif event in PROCESS_EVENTS or (event in FILE_EVENTS and not _is_cache_or_device(args[0])):
         effect = f"{event}({str(args[0])[:80]!r})"
     elif event in NETWORK_EVENTS:
-        # Network addresses are tuples. Processes on one machine use paths instead.
+        # Network addresses are tuples. Sockets between processes on one machine use paths instead.
         is_network = len(args) > 1 and isinstance(args[1], tuple)
         effect = event if is_network else ""
     elif event == "builtins.input":
@@ -84,5 +84,5 @@ def _describe_write(path: object, mode: object, flags: object) -> str:
 
 
 def _is_cache_or_device(path: object) -> bool:
-    """Return whether a path belongs to a cache or a device. Python renames each file that it compiles, for example."""
+    """Return whether a path belongs to a cache or a device. For example, Python renames files in its bytecode cache."""
     return isinstance(path, PATH_TYPES) and any(part in os.fsdecode(path) for part in IGNORED_PATHS)

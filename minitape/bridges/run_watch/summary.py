@@ -11,9 +11,9 @@ from ...explain.translated_sentences import fill, format_range
 from ..model_page import join_parameter_names
 from .accounts import Account, RunAccounts
 
-ROUNDING_NORM = 1e-7  # A gradient that moves nothing and has a norm below this is a rounding error.
+ROUNDING_NORM = 1e-7  # A gradient that changes no weight and has a smaller norm than this is a rounding error.
 ABSURD_NORM = 1e8  # A run whose gradients have a larger norm is never called healthy.
-MAX_NAMES = 3  # The maximum number of parameters to name for each kind.
+MAX_NAMES = 3  # The maximum number of parameters to name in each group.
 
 
 def summarize_run(
@@ -68,7 +68,7 @@ def _is_meant_to_be_trained(account: Account) -> bool:
 
 
 def _describe_pass_and_step_counts(run: RunAccounts) -> str:
-    """Return the numbers of backward passes and of optimizer steps that were taken, followed and skipped."""
+    """Describe how many backward passes ran, and how many optimizer steps were taken, followed and skipped."""
     taken, skipped = run.taken_step_count, run.skipped_step_count
     passes = fill("1 backward pass") if run.passes == 1 else fill("{n} backward passes", n=run.passes)
     if not taken:

@@ -59,7 +59,7 @@ class WaitingCopy:
 
     Attributes:
         pass_number: The number of backward passes that had run when the copy was created.
-        stopped_by: The side effect before which the copy stopped when it received the last request, or "".
+        stopped_by: The side effect that the copy avoided by stopping during its last request, or "".
     """
 
     def __init__(self, pass_number: int, process_id: int, requests: int, answers: int):
@@ -74,7 +74,7 @@ class WaitingCopy:
         """Wake the copy and return its answer, or None if it stopped before a side effect or ended without answering.
 
         Args:
-            request_fields: The request. "seconds" limits the copy's running time.
+            request_fields: The request. Its field "seconds" limits the copy's running time.
         """
         try:
             self._requests.write(dumps(request_fields).encode() + b"\n")
@@ -95,7 +95,7 @@ class WaitingCopy:
             os.waitpid(self._process_id, 0)
 
     def close_own_pipe_ends(self) -> None:
-        """Close the ends of the pipes that this process has, even if it has merely inherited them."""
+        """Close this process's ends of the pipes, even if the process has merely inherited them."""
         for file in (self._requests, self._answers):
             with suppress(OSError):
                 file.close()
