@@ -76,7 +76,7 @@ class TorchAdapter(FrameworkAdapter):
         return [named_object for named_object in list_all_named_program_objects() if named_object[0].isidentifier()]
 
     def find_creation(self, tensor: Any) -> Creation:
-        """Return where a tensor was created. The time is 0, because the PyTorch bridge does not record times."""
+        """Return the place where a tensor was created. The time is 0, as the PyTorch bridge does not record times."""
         site = self.log.creations.get(tensor)
         return Creation(0, [] if site is None else [site])
 

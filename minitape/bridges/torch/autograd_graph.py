@@ -30,7 +30,7 @@ class TorchGraph:
 
     Attributes:
         log: The log that writes the recording's rows.
-        target_rows: The target rows of the current backward pass. Empty if none is running.
+        target_rows: The target rows of the current backward pass, or an empty list if no pass is running.
         function_name: The function running the backward pass, "backward" or "grad".
         keeps_graph: Whether the program keeps the graph for a later pass.
         site: The program line that called the function.
@@ -39,7 +39,7 @@ class TorchGraph:
     """
 
     def __init__(self, log: TorchLog):
-        """Start without hooks, for the recording that ``log`` writes."""
+        """Prepare to attach hooks for the recording that ``log`` writes."""
         self.log = log
         self.target_rows: RowList = []
         self.function_name = ""
@@ -76,7 +76,7 @@ class TorchGraph:
         tensor.register_hook(hook)
 
     def move_own_hooks_last(self, tensor: Tensor) -> None:
-        """Move the recorder's hooks on a tensor behind the program's hooks, because those may change the adjoint."""
+        """Move the recorder's hooks on a tensor behind the program's hooks, which may change the adjoint."""
         hooks = tensor._backward_hooks or {}
         for key, hook in [*hooks.items()]:
             if isinstance(hook, partial) and hook.func == self._run_hook_safely:
@@ -85,12 +85,12 @@ class TorchGraph:
     def attach_hooks_to_call(self, output_rows: RowList, outputs: Tensors, output_nodes: list) -> None:
         """Attach the hooks that read the adjoints of a call's results and the shares that it sends to its input rows.
 
-        A node has one hook for both, because calling a hook takes longer than everything that the hook does.
+        Each node has one hook for both tasks, because calling a hook takes longer than the work that the hook does.
 
         Args:
             output_rows: The rows of one call's results.
             outputs: The results, in the same order.
-            output_nodes: Their autograd nodes, or None for a leaf.
+            output_nodes: The autograd nodes of the results, with None for a leaf.
         """
         outputs_by_node: dict[Any, list] = {}
         for row, tensor, node in zip(output_rows, outputs, output_nodes, strict=True):
@@ -260,8 +260,8 @@ class TorchGraph:
             output_rows: The rows of the node's results, each given as (output number, row).
             call_row: The first row of the call.
             input_ports: The inputs to which the node sends shares, each given as (edge number, row, port).
-            products: What the node sends along its edges.
-            adjoints: What arrived at its outputs.
+            products: The shares that the node sends along its edges.
+            adjoints: The adjoints that arrived at the node's outputs.
         """
         for output_number, row in output_rows:
             self._record_complete_adjoint(row, False, adjoints[output_number])
@@ -280,9 +280,9 @@ class TorchGraph:
     # -- afterwards --------------------------------------------------------------------------------
 
     def remove_hooks(self) -> None:
-        """Remove all hooks, to restore the tensors.
+        """Remove all hooks to restore the tensors.
 
-        If Ctrl-C interrupts this function, call the function again.
+        If Ctrl-C interrupts this function, call it again.
         """
         for handle in self._hook_handles:
             handle.remove()
@@ -307,7 +307,7 @@ def find_grad_fn(tensor: Tensor) -> Any:
 
 
 def strip_node_name(node_name: str) -> str:
-    """Return the name of an autograd node without its namespace, "Backward" and number.
+    """Return the name of an autograd node without the namespace, the suffix "Backward" and the number.
 
     >>> strip_node_name("MulBackward0"), strip_node_name("torch::autograd::CopySlices")
     ('Mul', 'CopySlices')

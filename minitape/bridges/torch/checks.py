@@ -43,9 +43,9 @@ from .row_log import PAUSE_BLOCKS, GradClearing, get_extra
 
 
 def find_cause_of_backward_error(question: TorchQuestion) -> OptionalFinding:
-    """Find the line that explains the error that ended a backward pass.
+    """Find the cause of the error that ended a backward pass.
 
-    Returns None if the error has no known explanation, or if there was no error.
+    Return None if the error has no known explanation, or if there was no error.
 
     Args:
         question: The question about the source.
@@ -64,7 +64,7 @@ def find_cause_of_backward_error(question: TorchQuestion) -> OptionalFinding:
 
 
 def _explain_in_place_change(question: TorchQuestion, error_message: str) -> Finding:
-    """Find the operation that changed a value that the backward pass needs.
+    """Find the operation that changed a value needed by the backward pass.
 
     Args:
         question: The question about the gradient.
@@ -94,7 +94,7 @@ sets_requires_grad_false = re.compile(r"requires_grad(_\(| = )False").search
 
 
 def find_non_tensor_target(question: TorchQuestion) -> OptionalFinding:
-    """Find a target that is not a tensor. If the target is None, check the source first.
+    """Find a target that is not a tensor. A target of None is reported only after the source has been checked.
 
     Args:
         question: The question about the source.
@@ -128,7 +128,7 @@ def find_source_without_requires_grad_when_used(question: TorchQuestion) -> Opti
 
 
 def _find_only_freezing_or_use_site(use_site: Site, is_parameter: bool) -> Site:
-    """Return the only line that freezes parameters, or else the line that uses the source."""
+    """Return the line that freezes parameters if there is exactly one, or else the line that uses the source."""
     freezing = [
         statement
         for statement in list_statements(use_site[0])
@@ -149,7 +149,7 @@ def find_creation_site_in_recording_or_text(question: TorchQuestion, row: Record
         return row.site
     attribute, variable = name.rpartition(".")[2], name.partition("[")[0]
     use = find_statement(row.site)
-    # A function may use a name that the module creates below the function but before calling it.
+    # A function may use a name that the module creates below the function but before calling the function.
     earlier_statements = [
         statement
         for statement in list_statements(use.file)
@@ -167,17 +167,17 @@ def find_creation_site_in_recording_or_text(question: TorchQuestion, row: Record
 # -- the path --------------------------------------------------------------------------------------
 
 
-# These phrases describe where the values of a leaf came from.
+# These phrases describe where a leaf's values came from.
 LEAF_VALUE_ORIGINS = {"create_graph": ".grad", "no_grad": "The assignment", "copied": "tensor"}
 
 
 def specialize_break_finding(question: TorchQuestion, finding: Finding, row: RecordedRow) -> None:
-    """Specialize a finding for a leaf, a sample, or code in a function without gradients.
+    """Specialize a finding about a leaf, a sample, or code that runs with gradients switched off.
 
     Args:
         question: The question about the gradient.
         finding: The finding, which is changed in place.
-        row: The row of the break.
+        row: The row where the gradient breaks.
     """
     statement = find_statement(finding.site)
     if finding.cause == "detach" and statement and not statement.find_call("detach", "detach_"):
@@ -195,7 +195,7 @@ def specialize_break_finding(question: TorchQuestion, finding: Finding, row: Rec
     if statement.find_call("sample"):
         finding.variant = "drawn"
         return
-    # A block or a decorator around one of the outer calls switched off recording.
+    # A block or a decorator around one of the outer calls switched gradients off.
     for site in get_extra(row).call_stack:
         caller = find_statement(site)
         if caller and caller.find_enclosing_with_or_function_using(*PAUSE_BLOCKS):
@@ -203,7 +203,7 @@ def specialize_break_finding(question: TorchQuestion, finding: Finding, row: Rec
 
 
 def build_escape_or_branch_finding(escape: Escape) -> Finding:
-    """Return the finding for a value that left PyTorch or decided a branch.
+    """Return the finding about a value that left PyTorch or decided a branch.
 
     Args:
         escape: A value that was computed from the source and then left the framework.
@@ -225,7 +225,7 @@ def find_statement_of_rowless_target(question: TorchQuestion) -> Statement | Non
 
 
 def does_escape_reach_target_or_branch(question: TorchQuestion, escape: Escape) -> bool:
-    """Return whether an escaped value decided a branch, or flows into the target or its creation.
+    """Return whether an escaped value decided a branch, or flows into the target or the statement that created it.
 
     Args:
         question: The question about the source.
@@ -240,7 +240,7 @@ def does_escape_reach_target_or_branch(question: TorchQuestion, escape: Escape) 
 
 
 def build_finding_of_earlier_break_or_escapes(question: TorchQuestion, escapes: Sequence[Escape]) -> Finding:
-    """Return the finding about the values that returned to PyTorch, or else about the value that decided a branch.
+    """Return a finding about the values that returned to PyTorch or, if none did, the value that decided a branch.
 
     Args:
         question: The question about the source.
@@ -250,7 +250,7 @@ def build_finding_of_earlier_break_or_escapes(question: TorchQuestion, escapes: 
     returning = [escape for escape in escapes if not escape.is_condition]
     differentiable = [escape for escape in returning if not question.rows[escape.row].dtype.startswith(INTEGER_DTYPES)]
     reported = differentiable or returning or branching[:1]
-    # Keep only the first escape's finding for each line.
+    # For each line, keep only the finding about its first escape.
     by_site = {escape.site: build_escape_or_branch_finding(escape) for escape in reversed(reported)}
     first, *others = reversed(by_site.values())
     for other in others:
@@ -265,7 +265,7 @@ def build_finding_of_earlier_break_or_escapes(question: TorchQuestion, escapes: 
 
 
 def list_breaks_at_rebuilt_tensor(question: TorchQuestion, escape_finding: Finding) -> list[Finding]:
-    """Return the break at the line that builds a new tensor from values that had left PyTorch, if any."""
+    """Return the break where a new tensor is built from values that had left PyTorch, or [] if none exists."""
     start = find_statement(escape_finding.site)
     if escape_finding.cause == "branch":
         return []
@@ -299,9 +299,9 @@ def find_replacement_of_unused_source(question: TorchQuestion) -> OptionalFindin
 
 
 def find_gradient_path_through_deep_copy(question: TorchQuestion) -> OptionalFinding:
-    """Find a use of a deep copy of the source on a path that passes gradients to the target.
+    """Find a deep copy of the source that lies on a path along which gradients flow back from the target.
 
-    The program does not train a copy without such a path, such as a target network.
+    A copy without such a path, such as a target network, is not trained.
 
     Args:
         question: The question about the source.
@@ -318,7 +318,7 @@ def find_gradient_path_through_deep_copy(question: TorchQuestion) -> OptionalFin
 
 
 def find_use_in_unrecorded_transform(question: TorchQuestion) -> OptionalFinding:
-    """Find a call to a transform, such as ``torch.func.grad``, that used the source but recorded no rows.
+    """Find a call to a transform, such as ``torch.func.grad``, that used the source but left no rows.
 
     Args:
         question: The question about the source.
@@ -415,7 +415,7 @@ def find_cause_of_adjoint_missing_in_grad(question: TorchQuestion) -> OptionalFi
 
 
 def _find_cause_of_adjoint_missing_in_leaf_grad(question: TorchQuestion, row: int) -> OptionalFinding:
-    """Find out why a leaf's gradient was returned, cleared, or replaced with zeros."""
+    """Find out whether a leaf's gradient was returned, cleared, or replaced with zeros."""
     log, sweep, source = question.adapter.log, question.sweep, question.source
     assert sweep is not None
     sweep_index = question.adapter.recording.sweeps.index(sweep)
@@ -437,7 +437,7 @@ def _find_cause_of_adjoint_missing_in_leaf_grad(question: TorchQuestion, row: in
 
 
 def find_return_site_of_only_hook(file: str | None) -> Site:
-    """Return the line of the return statement in the hook, if the program has only one hook."""
+    """Return the line of the hook's return statement, or NOWHERE if the program does not have exactly one hook."""
     statements = list_statements(file)
     calls = [call for statement in statements if (call := statement.find_call(*HOOK_METHODS))]
     if len(calls) != 1:
@@ -459,7 +459,7 @@ def blame_hook_rule_or_sample_for_zeros(question: TorchQuestion, finding: Findin
 
     Args:
         question: The question about the source.
-        finding: The finding of the shared checks.
+        finding: The finding from the shared checks.
         row: The row that the finding blames.
     """
     if finding.cause == "hook" or row.op == "BackwardHookFunction":
@@ -490,8 +490,8 @@ def replace_finding_if_path_uses_deep_copy(question: TorchQuestion, finding: Fin
 
     Args:
         question: The question about the source.
-        finding: The finding of the shared checks.
-        row: The row of the break.
+        finding: The finding from the shared checks.
+        row: The row where the gradient breaks.
     """
     copy_finding = find_gradient_path_through_deep_copy(question)
     if copy_finding is None:

@@ -47,7 +47,7 @@ class CopyWindow:
         self.request.answer_and_exit({"stopped_by": effect})
 
     def update_recording_or_answer_after_pass(self, pass_number: int) -> None:
-        """Open the recording before the first pass of the window, and answer after the requested pass.
+        """Open the recording before the window's first pass, and answer the request after the requested pass.
 
         Args:
             pass_number: The number of the pass that has just ended, or 0 before the first one.
@@ -65,7 +65,7 @@ class CopyWindow:
             self._recording = self._block.__enter__()
 
     def explain_answer_and_exit_at_program_end(self, error: BaseException | None) -> None:
-        """Give the answer when the program ends.
+        """Answer the request when the program ends.
 
         Args:
             error: The error that ended the program, or None if it ended normally.
@@ -90,7 +90,7 @@ class CopyWindow:
         return not all(gradient is None or bool(gradient.isfinite().all()) for gradient in gradients)
 
     def _explain_answer_and_exit(self, pass_number: int, error: BaseException | None = None) -> NoReturn:
-        """Explain the recorded pass, answer, and end the copy.
+        """Explain the recorded pass, answer the request, and end the copy.
 
         Args:
             pass_number: The number of the last recorded pass.
@@ -122,13 +122,13 @@ class CopyWindow:
         )
 
     def _map_names_to_norms_of_requested_pass(self, recording: TorchRecording) -> dict[str, float]:
-        """Return the norms of the requested pass's gradients, keyed by the names of their parameters.
+        """Return the norms of the requested pass's gradients, keyed by parameter name.
 
         Args:
             recording: The recording of the pass.
         """
         names = {id(source): name for name, source in recording.collect_sources_meant_to_be_trained().items()}
-        names |= self.watch.leaf_search.names  # If the recording lacks the model's forward pass, its names are worse.
+        names |= self.watch.leaf_search.names  # These names are better if the recording lacks the model's forward pass.
         norms = self.watch.norms_by_pass.get(self.low, {})
         return {names.get(key) or self.watch.find_name(key): norm for key, norm in norms.items()}
 

@@ -19,7 +19,8 @@ find_declaration = re.compile(r"STE(?![a-z])|(?i:straight|surrogate|revers|guide
 def is_call_repeatable_and_derivative_intended(function_class: Any, call_args: Sequence[Any]) -> bool:
     """Return whether a call can be repeated and ``backward()`` is meant to be the derivative of ``forward()``.
 
-    The result is False if the name or docstring says otherwise, or if ``forward()`` has jumps or side effects.
+    The result is False if the Function's name or docstring says otherwise, or if ``forward()`` has jumps or side
+    effects.
 
     Args:
         function_class: The class of the Function.
@@ -33,15 +34,15 @@ def is_call_repeatable_and_derivative_intended(function_class: Any, call_args: S
 
 
 def measure_disagreeing_slopes(function_class: Any, call_args: Sequence[Any]) -> tuple[float, float] | None:
-    """Measure, in double precision, the slope of a Function that has one output along a random direction.
+    """Measure a single-output Function's slope along a random direction in two ways, both in double precision.
 
     Args:
         function_class: The class of the Function.
         call_args: The arguments of a call.
 
     Returns:
-        The slope according to ``backward()``, and the slope according to finite differences. None if they agree, or if
-        they may differ on purpose.
+        The slope according to ``backward()`` and the slope according to finite differences, or None if the two agree or
+        may differ on purpose.
 
     Raises:
         Exception: If the Function does not accept such arguments, or has several outputs.
@@ -67,15 +68,15 @@ def measure_disagreeing_slopes(function_class: Any, call_args: Sequence[Any]) ->
             if gradient is None:
                 continue
             returned += float((gradient * move).sum())
-            # A gradient reversal passes its input on, and a straight-through estimator passes the gradient on. If
-            # ``backward()`` treats positive and negative gradients differently, that is also on purpose.
+            # A gradient reversal returns its input unchanged, and a straight-through estimator returns the gradient
+            # unchanged. If ``backward()`` treats positive and negative gradients differently, that is also on purpose.
             is_passed_on = torch.equal(point, result) or torch.equal(gradient, weight)
             if is_passed_on or not torch.allclose(opposite.abs(), gradient.abs()):
                 return None
         first, measured = (
             float(((apply_to_moved(step) - apply_to_moved(-step)) * weight).sum()) / (2 * step) for step in STEPS
         )
-    # Otherwise, ``forward()`` is flat, draws random numbers, or has a jump or a kink here.
+    # If this test fails, ``forward()`` is flat, draws random numbers, or has a jump or a kink here.
     is_smooth = abs(first - measured) < 1e-4 * abs(measured)
     return (returned, measured) if is_smooth and abs(returned - measured) > 1e-3 * abs(measured) else None
 

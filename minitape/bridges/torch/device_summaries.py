@@ -1,4 +1,4 @@
-"""Summarize large tensors on their own device, and fetch all summaries with one copy.
+"""Summarize large tensors on their own devices, and copy each device's summaries to the host together.
 
 A copy from a GPU waits until the GPU has finished its work. Copying one number from each large tensor would therefore
 make the program wait hundreds of times in each training step.
@@ -24,16 +24,16 @@ SUMMARIZED_TYPES = "float16 bfloat16 float32 float64 uint8 int8 int16 int32 int6
 
 
 class DeviceSummary(NamedTuple):
-    """A summary of a tensor, still on the tensor's device.
+    """A tensor's summary that is still on the tensor's device.
 
-    The minimum and the maximum show exactly whether all elements are zero and whether all are finite. The norm does
-    not, because its squares may overflow or underflow.
+    The minimum and the maximum show exactly whether all elements are zero and whether all are finite. The norm cannot
+    show this, because the squares of elements may overflow or underflow.
 
     Attributes:
-        numbers: The minimum and the maximum of all elements, which are NaN if an element is NaN, then the Euclidean
-            norm, or 0 for integers, and then the elements of the thumbnail.
-        column_count: The number of columns of the thumbnail.
-        cell_ratio: The width of a thumbnail's cell relative to its height.
+        numbers: The minimum and the maximum (NaN if any element is NaN), the Euclidean norm (0 for integers), and the
+            elements of the thumbnail, in this order.
+        column_count: The number of columns in the thumbnail.
+        cell_ratio: The width of a thumbnail cell relative to its height.
     """
 
     numbers: Tensor
@@ -42,7 +42,7 @@ class DeviceSummary(NamedTuple):
 
 
 def has_summarizable_layout_and_dtype(tensor: Tensor) -> bool:
-    """Return whether a tensor has elements of a type that a device can summarize."""
+    """Return whether a tensor has a layout and a dtype that a device can summarize."""
     is_strided = tensor.layout is torch.strided and not tensor.is_meta
     return is_strided and str(tensor.dtype).removeprefix("torch.") in SUMMARIZED_TYPES
 
@@ -64,10 +64,10 @@ def summarize_on_device(tensor: Tensor) -> DeviceSummary:
 
 
 def fetch_summaries_from_devices(values: Iterable[TorchValue]) -> None:
-    """Copy the summaries of all values to the host, with one copy for each device and type of numbers.
+    """Copy the summaries of all values to the host, with one copy for each device and dtype.
 
     Args:
-        values: The values. Those whose summary is not on a device are ignored.
+        values: The values. Values without a summary on a device are ignored.
     """
     groups = group_values_by_key(
         ((summary.numbers.device, summary.numbers.dtype), (value, summary))

@@ -1,8 +1,8 @@
-"""Find the local tensors behind the distributed parameters of a PyTorch program.
+"""Find the local tensors behind a PyTorch program's distributed parameters.
 
 FSDP2 (``torch.distributed.fsdp.fully_shard``) replaces each parameter with a ``DTensor``, and each process stores one
-of its shards. The modules compute with a temporary parameter, which has all elements. Autograd knows only this
-parameter, while optimizers and ``module.parameters()`` know only the ``DTensor``.
+of its shards. The modules compute with a temporary parameter, which holds all of the elements. Autograd knows only the
+temporary parameter, while optimizers and ``module.parameters()`` know only the ``DTensor``.
 """
 
 from collections.abc import Iterable
@@ -34,7 +34,7 @@ def map_sharded_ids_to_gathered_parameters(root_modules: Iterable[Module]) -> di
     for root_module in root_modules:
         for module in root_module.modules():
             find_state = getattr(module, "_get_fsdp_state", None)
-            # PyTorch does not publish the parts of FSDP2's state.
+            # PyTorch has no public interface to the parts of FSDP2's state.
             group = None if find_state is None else getattr(find_state(), "_fsdp_param_group", None)
             for pair in () if group is None else group.fsdp_params:
                 unsharded = getattr(pair, "_unsharded_param", None)

@@ -1,4 +1,4 @@
-"""Add hooks to all modules and optimizers of PyTorch, and keep warnings from pointing to a hook."""
+"""Add hooks to all PyTorch modules and optimizers, and keep warnings from pointing to a hook."""
 
 from collections.abc import Callable
 from os.path import dirname
@@ -23,7 +23,7 @@ def add_global_hook(patches: FrameworkPatches, hook: Callable, registry: dict, *
     Args:
         patches: The changes to PyTorch. Undoing them removes the hook.
         hook: The function that PyTorch calls.
-        registry: PyTorch's dictionary of hooks of this kind.
+        registry: PyTorch's dictionary for this kind of hook.
         *mark_registries: The dictionaries in which PyTorch marks hooks that are always called.
     """
 
@@ -42,14 +42,14 @@ def add_global_hook(patches: FrameworkPatches, hook: Callable, registry: dict, *
 def show_warning_at_program_line(
     original: Callable, message: Any, category: Any, filename: str, line: int, *rest: Any
 ) -> None:
-    """Attribute a warning about a call to the program's line instead of the line of a hook.
+    """Show a warning about a program's call at the program's line instead of at a hook's line.
 
     Args:
         original: The function that shows a warning.
         message: The warning.
-        category: Its class.
+        category: The warning's class.
         filename: The file to which Python attributes the warning.
-        line: The line in this file.
+        line: The line in that file.
         *rest: The remaining arguments of ``warnings.showwarning``.
     """
     is_in_hook = filename.startswith(FOLDER_OF_HOOKS)

@@ -1,8 +1,8 @@
 """Keep the values that tensors had when they were recorded, so that these values can be shown later.
 
-A small tensor is copied immediately. A large tensor is kept as it is, and is copied just before it changes. Above
-``BYTE_LIMIT``, the oldest tensors are reduced to the text, extremes and thumbnail that a picture shows. The reduction
-runs on the tensor's device, and its results are copied to the host when the recording ends.
+A small tensor is copied immediately. A large tensor is kept as it is, and is copied just before it changes. If the
+large tensors exceed ``BYTE_LIMIT``, the oldest are reduced to the text, extremes and thumbnail that a picture shows.
+The reduction runs on the tensor's device, and its results are copied to the host when the recording ends.
 """
 
 from collections.abc import Iterable
@@ -32,12 +32,11 @@ HOST_DEVICES = {"cpu"}  # NumPy reads the elements of tensors on these devices w
 
 
 class TorchValue(KeptValue):
-    """A tensor, with the values that it had when it was kept.
+    """A tensor with the values that it had when it was kept.
 
     Attributes:
         tensor_version: The number of in-place changes to the tensor before it was kept.
-        device_summary: The summary of a large tensor, if the summary has not yet been copied to the host. Otherwise
-            None.
+        device_summary: A large tensor's summary until it is copied to the host, or None if none exists.
         keeps_fingerprint: Whether to compute the fingerprint before the tensor is released.
     """
 
@@ -47,13 +46,13 @@ class TorchValue(KeptValue):
 
     def __init__(self, tensor: Tensor, tensor_version: int = 0):
         """Keep a tensor and its version."""
-        # The constructors of the base classes would take a third of the time of recording a small tensor.
+        # Calling the base classes' constructors would take up a third of the time needed to record a small tensor.
         self.content, self.tensor_version = tensor, tensor_version
         self._facts = self._summary = self.device_summary = self._fingerprint = None
         self.keeps_fingerprint = False
 
     def get_unchanged_tensor(self) -> OptionalTensor:
-        """Return the tensor, or None if it was released or has changed without being noticed."""
+        """Return the tensor, or None if it was released or has changed unnoticed."""
         tensor: OptionalTensor = self.content
         return None if tensor is None or count_in_place_changes(tensor) != self.tensor_version else tensor
 
@@ -179,9 +178,9 @@ def to_numpy(tensor: Tensor) -> ndarray:
 def compute_fingerprint(tensor: Tensor) -> Tensor:
     """Return integers that, barring coincidence, change whenever an element of the tensor changes.
 
-    They are the sums of the bit patterns in each row of ``FINGERPRINT_WIDTH`` numbers, and the bit patterns of the
-    remaining numbers. They are exact, and they stay on the tensor's device. The elements are read as the widest
-    integers into which their bytes can be divided, because sums of 64-bit integers need no conversion.
+    The integers are the sums of the bit patterns in each row of ``FINGERPRINT_WIDTH`` numbers, followed by the bit
+    patterns of the remaining numbers. All of them are exact and stay on the tensor's device. The elements are read as
+    the widest integers into which their bytes can be divided, because sums of 64-bit integers need no conversion.
 
     Args:
         tensor: The tensor.
@@ -192,7 +191,7 @@ def compute_fingerprint(tensor: Tensor) -> Tensor:
     """
     flat = get_local_part(tensor.detach()).contiguous().view(-1)
     size = gcd(8, flat.element_size() * flat.numel())
-    if flat.element_size() * flat.storage_offset() % size:  # PyTorch does not read wide integers from there.
+    if flat.element_size() * flat.storage_offset() % size:  # PyTorch cannot read wide integers at this offset.
         flat = flat.clone()
     bits = flat.view(INTEGER_DTYPES[size])
     end_of_rows = len(bits) - len(bits) % FINGERPRINT_WIDTH

@@ -1,4 +1,4 @@
-"""Find operations that compute something other than what the program means, although all gradients are finite."""
+"""Find operations that do not compute what the program intends, although all gradients are finite."""
 
 import ast
 from math import inf
@@ -83,7 +83,7 @@ def check_addition_at_repeated_indices(run: CheckedRun) -> Suspicions:
 
 
 def record_last_recurrent_layer_without_gradient(run: CheckedRun, accounts: RunAccounts) -> None:
-    """Record a recurrent network whose last layer gets only zeros because the program uses another layer's state.
+    """Record a recurrent network whose last layer gets zero gradients because another layer's state is used.
 
     Args:
         run: The run to check.
@@ -98,7 +98,7 @@ def record_last_recurrent_layer_without_gradient(run: CheckedRun, accounts: RunA
 
 
 def record_dropout_that_ignores_eval(run: CheckedRun, accounts: RunAccounts) -> None:
-    """Record a dropout in a module that goes on after ``eval()``, because the call does not depend on the mode.
+    """Record a module's call to dropout that stays active after ``eval()`` because it ignores the module's mode.
 
     Args:
         run: The run to check.
@@ -106,7 +106,7 @@ def record_dropout_that_ignores_eval(run: CheckedRun, accounts: RunAccounts) -> 
     """
     for row in run.iter_reached_operations_named_last_first({"dropout"}):
         statement = find_statement(row.site)
-        # Outside the modules, or behind a test of ``self.training``, the dropout may be a part of the training step.
+        # A dropout outside all modules, or one that depends on ``self.training``, may be part of the training step.
         reads_mode = any("training" in unparse(function) for function in statement.enclosing_functions)
         if not row.scope or reads_mode or not list_call_sites(row.site[0], "eval"):
             continue
@@ -119,7 +119,7 @@ def record_dropout_that_ignores_eval(run: CheckedRun, accounts: RunAccounts) -> 
 
 
 def record_manual_updates_never_applied(run: CheckedRun, accounts: RunAccounts) -> None:
-    """Record a difference of a parameter and its update that nothing uses, as in ``p = p - rate * p.grad``.
+    """Record a manual update of a parameter, such as ``p = p - rate * p.grad``, whose result is never used.
 
     Args:
         run: The run to check.

@@ -75,7 +75,7 @@ class UnregisteredParameter(NamedTuple):
 
 
 def iter_parameters_in_plain_attributes(root_module: Module) -> Iterator[UnregisteredParameter]:
-    """Yield the parameters in a module's and its submodules' plain lists, dictionaries and objects.
+    """Yield the parameters in the plain lists, dictionaries and objects of a module and its submodules.
 
     PyTorch does not look for parameters there. Parameters that are registered elsewhere are also included.
     """
@@ -108,7 +108,7 @@ def _list_parameter_or_optimized_else_all_leaves(recording: TorchRecording, only
 
     Args:
         recording: The recording.
-        only_parameters: Whether to return no other leaves, even if there are no parameters.
+        only_parameters: Whether to leave out all other leaves, even if there are no parameters.
     """
     leaves = [
         (recorded_row.kind, recorded_row.find_object())
@@ -125,8 +125,8 @@ def _list_parameter_or_optimized_else_all_leaves(recording: TorchRecording, only
 def collect_sources_meant_to_be_trained(recording: TorchRecording) -> SourcesByName:
     """Return the parameters that the block trained, keyed by name.
 
-    These are the parameters of called modules and of optimizers that took a step. If none exist, return the other
-    leaves that require a gradient.
+    These are the parameters of called modules, and the used leaves that are parameters or that an optimizer holds. If
+    none exist, return the other leaves that require a gradient.
     """
     log = recording.log
     sources = dict[str, Any]()

@@ -1,4 +1,4 @@
-"""Remove problems of the recorded steps that the whole run has disproved."""
+"""Remove problems that were found in the recorded steps but disproved by the whole run."""
 
 from collections.abc import Collection, Mapping
 
@@ -16,12 +16,12 @@ def remove_problems_disproved_by_whole_run(
     """Return the problems that still stand after the whole run.
 
     A non-finite or cleared gradient is not a problem if a gradient scaler skipped its step. A parameter that got no
-    gradient in the first steps is not a problem if a later step used one, because its training may begin late. The same
-    holds for a parameter whose copy was used, because a program may assign the copy's gradients to the parameter. A
-    program that calls ``autograd.grad`` needs no backward pass.
+    gradient in the first steps is not a problem if a later step used its gradient, because its training may begin late.
+    The same holds for a parameter whose copy was used, because a program may assign the copy's gradients to the
+    parameter. A program that calls ``autograd.grad`` needs no backward pass.
 
     Args:
-        groups: The problems of the recorded steps.
+        groups: The problems found in the recorded steps.
         accounts: The accounts of the whole run.
         keys_by_name: The keys of the parameters, by their names in the problems.
         keys_with_early_gradients: The keys of the parameters that got a gradient in the recorded steps.

@@ -1,4 +1,4 @@
-"""Keep the history of modules and parameters: the lines that created, froze, replaced or copied them."""
+"""Keep the history of modules and parameters: their names, and the lines that froze, replaced or copied them."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ class ParameterHistory:
         return locations.get(parameter, (None, ""))
 
     def find_tensor_name(self, tensor: Tensor) -> str:
-        """Return the name of a tensor in its module, or "tensor"."""
+        """Return the name of a tensor in its module, or "tensor" if the name is not known."""
         return self.tensor_names.get(tensor, "tensor")
 
 

@@ -21,15 +21,15 @@ def try_patch_and_add_verdict(
     send_request_and_read_answer: Callable[[Message], Message | None],
     problems: list[ProblemGroup],
 ) -> ProblemGroup:
-    """Try the patch of a problem.
+    """Try the patch for a problem.
 
     Args:
         group: The problem.
         source: The text of the program.
         pass_number: The backward pass that shows the problem.
-        send_request_and_read_answer: Sends a request to a copy that runs the program from its start, and returns the
-            answer, or None if that is not possible.
-        problems: All problems of the recorded steps.
+        send_request_and_read_answer: A function that sends a request to a copy that runs the program from the
+            beginning, and returns the copy's answer, or None if no answer is possible.
+        problems: All problems found in the recorded steps.
 
     Returns:
         The problem, including the result of the trial.

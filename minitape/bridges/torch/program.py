@@ -65,9 +65,9 @@ COPY_INTERVAL = 5.0  # The number of seconds between copies of the running progr
 MAX_COPIES = 2
 EARLY_REPORT_SECONDS = 20.0  # The maximum number of seconds before a problem in the first steps is reported.
 TRIED_PASSES = 1, 2
-MAX_TRIALS = 4  # The number of problems whose patches are tried.
-MAX_TRIAL_SECONDS = 30.0  # A patch is not tried if reaching the step in question takes more seconds than this.
-QUICK_REPEAT_SECONDS = 60.0  # A run shorter than this is repeated from its start, with the same threads.
+MAX_TRIALS = 4  # The maximum number of problems whose patches are tried.
+MAX_TRIAL_SECONDS = 30.0  # A patch is not tried if reaching the step in question takes longer than this.
+QUICK_REPEAT_SECONDS = 60.0  # A run shorter than this is repeated from the beginning, with the same number of threads.
 MAX_REPEAT_SECONDS = 600  # A run longer than this is repeated only at the user's request.
 
 
@@ -100,7 +100,7 @@ class WatchedProgram:
         Args:
             text: The program's text.
             may_repeat: Whether the user allows a second run in all cases.
-            options: The options of ``record`` that select the recorded steps.
+            options: The options of ``record`` that select the steps to record.
             other_blocks: The blocks of other frameworks that the program imports.
         """
         self.text = text
@@ -121,7 +121,7 @@ class WatchedProgram:
         # The number of lines that had created optimizers when the last recording ended, or 0 if it showed a problem.
         self._optimizer_lines = 0
         self._explained_passes = 0  # The number of backward passes before the page was made.
-        self._keys_with_early_gradients: set[int] = set()  # The parameters that had a gradient by then.
+        self._keys_with_early_gradients: set[int] = set()  # The parameters with gradients when the page was made.
         self._keys_by_name: CountsByName = {}
         self._early_report: RunReport | None = None
         self._on_problem: Callable[[RunReport], object] = bool
@@ -178,7 +178,7 @@ class WatchedProgram:
         return report
 
     def _record_process_group_as_side_effect(self, original: Callable, *args: Any, **kwargs: Any) -> None:
-        """Report a side effect, because a second run would communicate with the other processes of a job."""
+        """Report a process group as a side effect, because a rerun would communicate with the job's other processes."""
         self.side_effects.report_effect_and_remember_first("torch.distributed.init_process_group()")
         original(*args, **kwargs)
 
@@ -195,7 +195,7 @@ class WatchedProgram:
     def _explain_first_steps_and_prepare_early_report(self) -> None:
         """Explain the recorded steps, and prepare a report in case the program keeps running for a long time."""
         accounts = self.watch.accounts
-        # An earlier page is about calls to autograd.grad alone if the program had not called backward() yet.
+        # An earlier page covers only calls to autograd.grad if the program had not yet called backward().
         is_first_with_backward = accounts.passes > self._explained_passes == 0
         if self._pages and self._pages[0].problems and not is_first_with_backward:
             return
@@ -231,9 +231,9 @@ class WatchedProgram:
     # -- copies ------------------------------------------------------------------------------------
 
     def _make_or_ask_copy_or_report_early_problem(self, pass_number: int) -> None:
-        """Create a copy at intervals, and send one a request as soon as a non-finite value appears.
+        """Create copies at intervals, and send a request to one of them as soon as a non-finite value appears.
 
-        Also report an early problem when it is due.
+        Also report an early problem when its report is due.
 
         Args:
             pass_number: The number of the pass that has just ended.
@@ -277,7 +277,7 @@ class WatchedProgram:
             return
         for inherited in self._list_waiting_copies():
             inherited.close_own_pipe_ends()
-        torch.set_num_threads(1)  # Only the original process has the threads of the pool.
+        torch.set_num_threads(1)  # Only the original process has the thread pool's threads.
         self.watch.follows_all = True
         self.watch.accounts.anomaly = None
         self._copy_window = CopyWindow(copy, self.watch, not self.may_repeat)
@@ -287,7 +287,7 @@ class WatchedProgram:
         return [copy for copy in (self._start_copy, *self._copies) if copy is not None]
 
     def _rerun_program_and_answer(self, request: CopyRequest) -> NoReturn:
-        """Run the program from its start in this process to answer a request.
+        """Run the program from the beginning in this process to answer a request.
 
         Args:
             request: The request to answer.
@@ -312,10 +312,10 @@ class WatchedProgram:
         )
 
     def _ask_start_or_last_copy_before(self, pass_number: int, request_fields: Message) -> Message | None:
-        """Send a request to the last copy before a pass, and return its answer.
+        """Send a request to the last copy that was created before a pass, and return the copy's answer.
 
         If no such copy exists, or if the program has run for only a short time, ask the copy that runs the program
-        from its start. If neither answers, set ``obstacle`` and return None.
+        from the beginning. If neither copy answers, set ``obstacle`` and return None.
         """
         request_fields = request_fields | {"seconds": MAX_REPEAT_SECONDS}
         seconds = monotonic() - self._began
@@ -331,11 +331,11 @@ class WatchedProgram:
         return answer
 
     def _ask_start_copy(self, request_fields: Message, running_seconds: float) -> Message | None:
-        """Send a JSON request to the copy that runs the program from its start, and return its JSON answer.
+        """Send a JSON request to the copy that runs the program from the beginning, and return its JSON answer.
 
         Args:
             request_fields: The request.
-            running_seconds: The program's running time so far.
+            running_seconds: The number of seconds for which the program has been running.
         """
         effect = "" if self.may_repeat else self.side_effects.first
         if self._start_copy is None:
@@ -360,7 +360,7 @@ class WatchedProgram:
     # -- the report --------------------------------------------------------------------------------
 
     def _build_report(self, error: BaseException | None) -> RunReport:
-        """Return the report about the finished run."""
+        """Return the report on the finished run."""
         accounts = self.watch.accounts
         if self._anomaly_was_recorded is None:
             self._anomaly_was_recorded = self._recording.is_recording
@@ -434,7 +434,7 @@ class WatchedProgram:
             report.summary = summarize_run(accounts, find_name, accused, is_well)
 
     def _is_any_parameter_read_in_recorded_steps(self, group: ProblemGroup) -> bool:
-        """Return whether the recorded steps read a parameter of a problem.
+        """Return whether the recorded steps read any of a problem's parameters.
 
         Args:
             group: The problem.
@@ -443,10 +443,10 @@ class WatchedProgram:
         return any(self._keys_by_name.get(name) in read for name in group.names)
 
     def _try_patches(self, report: RunReport) -> None:
-        """Try the patch for each problem in copies that run the program from its start.
+        """Try the patch for each problem in copies of the process that run the program from the beginning.
 
         Args:
-            report: The report with the patches to try.
+            report: The report that contains the patches to try.
         """
         pass_number = 1
         if self.anomaly_answer is not None:
@@ -473,7 +473,7 @@ class WatchedProgram:
                         break
 
     def _ask_start_copy_for_trial_if_quick(self, request_fields: Message) -> Message | None:
-        """Send a request to a copy that runs the program from its start, or return None if that is not possible.
+        """Ask a copy that runs the program from the beginning, or return None if this is impossible or takes too long.
 
         Args:
             request_fields: The request.

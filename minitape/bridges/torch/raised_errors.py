@@ -23,7 +23,7 @@ from .recording import TorchRecording
 
 
 def explain_raised_error(recording: TorchRecording, error: BaseException) -> OptionalExplanation:
-    """Explain the error that ended a program, with the check that fits its message.
+    """Explain the error that ended a program, using the check that fits the error's message.
 
     Args:
         recording: The recording of the step that raised the error.
@@ -40,7 +40,7 @@ def explain_raised_error(recording: TorchRecording, error: BaseException) -> Opt
 
 
 def explain_error_by_message_alone(error: BaseException) -> OptionalExplanation:
-    """Explain the error that ended a program by its message alone.
+    """Explain the error that ended a program, using nothing but the error's message.
 
     Args:
         error: The error.
@@ -57,7 +57,7 @@ def explain_error_by_message_alone(error: BaseException) -> OptionalExplanation:
 
 
 def _explain_failed_pass_by_checks(recording: TorchRecording, _: TensorNames) -> OptionalExplanation:
-    """Explain an error by running the checks for any source that the failed pass would have reached.
+    """Explain the error of a failed pass by running the checks for each source that the program meant to train.
 
     Args:
         recording: The recording of the step.
@@ -73,11 +73,11 @@ def _explain_failed_pass_by_checks(recording: TorchRecording, _: TensorNames) ->
 
 
 def _explain_reuse_of_freed_graph(recording: TorchRecording, names: TensorNames) -> OptionalExplanation:
-    """Name the value that carries the graph of an earlier pass into this pass.
+    """Name the value that carries an earlier pass's graph into the failed pass.
 
     Args:
         recording: The recording of the step.
-        names: The names of tensors.
+        names: The program's names for tensors.
     """
     rows = recording.rows
     failed = set(recording.failed_target_rows)
@@ -90,7 +90,7 @@ def _explain_reuse_of_freed_graph(recording: TorchRecording, names: TensorNames)
         if rows[row].kind == "operation"
     }
     freed = {row.index for row in rows if row.call_id in freed_calls}
-    # The nearest results from an earlier pass, in order of creation, carry the graph.
+    # The nearest results from an earlier pass carry the graph. They are sorted in order of creation.
     carriers = sorted(collect_rows_and_connected_ancestors(rows, failed, stop_rows=freed) & freed)
     if not carriers:
         return None
@@ -120,7 +120,7 @@ def _explain_reuse_of_freed_graph(recording: TorchRecording, names: TensorNames)
 def _find_name_of_growing_list(
     carrier_name: str, carrier: RecordedRow, later_rows: list[RecordedRow], names: TensorNames
 ) -> str:
-    """Return the name of a list that holds a value and a later value of the same line, or "" if none exists."""
+    """Return the name of a list that holds a value and a later value from the same line, or "" if none exists."""
     container, bracket, _ = carrier_name.rpartition("[")
     newer = [names.find_name_or_operation_of_row(row) for row in later_rows if bracket and row.site == carrier.site]
     return container if any(other.startswith(container + bracket) for other in newer) else ""
@@ -134,7 +134,7 @@ def _explain_unreachable_input(recording: TorchRecording, names: TensorNames) ->
 
     Args:
         recording: The recording of the step.
-        names: The names of tensors.
+        names: The program's names for tensors.
     """
     rows = recording.rows
     used = collect_rows_and_ancestors(rows, recording.failed_target_rows)
@@ -155,7 +155,7 @@ def _explain_unreachable_input(recording: TorchRecording, names: TensorNames) ->
 
 
 def _find_use_of_name_in_function_of_row(source_row: RecordedRow, searched_name: str) -> Site | None:
-    """Return the line that uses the name of a related row, in the function that created the source.
+    """Return the line where the function that created a source next uses a related row's name, or None.
 
     Args:
         source_row: The source's row.
@@ -179,7 +179,7 @@ def _explain_untracked_tensor(recording: TorchRecording, names: TensorNames) -> 
 
     Args:
         recording: The recording of the step.
-        names: The names of tensors.
+        names: The program's names for tensors.
     """
     rows = recording.rows
     untracked = [row for row in recording.failed_source_rows if not rows[row].tracked]
@@ -205,7 +205,7 @@ def _explain_read_of_missing_grad_of_result(recording: TorchRecording, names: Te
 
     Args:
         recording: The recording of the step.
-        names: The names of tensors.
+        names: The program's names for tensors.
     """
     for row, site in reversed(recording.log.missing_grad_reads):
         if site in names.error_sites:
@@ -223,14 +223,14 @@ EXPLANATIONS_BY_MESSAGE: dict[str, Callable[[TorchRecording, TensorNames], Optio
     "modified by an inplace operation|leaf Variable|scalar outputs": _explain_failed_pass_by_checks,
     "None": _explain_read_of_missing_grad_of_result,
 }
-"""The function that explains an error whose message contains a pattern. The first match counts."""
+"""For each pattern, the function that explains errors whose message matches it. The first match is used."""
 
 
 class TensorNames:
     """The names of tensors in the program, and in the functions that an error has exited.
 
     Attributes:
-        error_sites: The lines of the error's traceback.
+        error_sites: The lines in the error's traceback.
     """
 
     def __init__(self, error: BaseException):
@@ -244,7 +244,7 @@ class TensorNames:
         ]
 
     def find_name_or_operation_of_row(self, row: RecordedRow) -> str:
-        """Return the program's name for the value of a row, or else the operation that computed the value.
+        """Return the program's name for a row's value, or the operation that computed the value if it has no name.
 
         Args:
             row: The row.

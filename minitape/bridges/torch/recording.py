@@ -27,14 +27,14 @@ from .watcher import TorchWatcher
 
 
 class TorchRecording(FrameworkRecording):
-    """The recorded computation of a PyTorch block.
+    """The recorded computation of a block of PyTorch code.
 
     Attributes:
         error: The error raised by a backward pass or an in-place change to a leaf, with its site, or None if there was
             no error.
         failed_source_rows: The rows of the inputs of a failed ``autograd.grad`` call.
         failed_sweep: The incomplete sweep of a failed backward pass, or None if the pass failed before it began.
-        explains_steps: Whether to explain what happens to gradients between a backward pass and the weights.
+        explains_steps: Whether to explain what happens to gradients on their way from a backward pass to the weights.
         log: The log that writes the rows.
 
     >>> w = torch.tensor([1.0, 2.0], requires_grad=True)
@@ -80,7 +80,7 @@ class TorchRecording(FrameworkRecording):
         return collect_parameters_by_model_name_and_path(model) | collect_used_unregistered_parameters(self, model)
 
     def build_checked_run(self) -> CheckedRun:
-        """Return the facts that the checks for wrong gradients read."""
+        """Return the facts that the checks for wrong gradients need."""
         from .suspects import build_checked_run
 
         return build_checked_run(self)
@@ -129,11 +129,11 @@ STEP_ENDS = [(Tensor, "backward"), (torch.autograd, "backward"), (torch.autograd
 
 
 def record(*, every: OptionalNumber = None, first: OptionalNumber = None) -> AbstractContextManager[TorchRecording]:
-    """Record the operations and backward passes of the PyTorch program in the block.
+    """Record the operations and backward passes that the PyTorch program runs in the block.
 
-    A recorded training step of a large model takes about 1.3 times as long, and a tiny model's step two to three times.
-    With ``every`` or ``first``, the block records only a few steps, from one backward pass to the next, and the other
-    steps run unobserved. Such a block may stay in a training loop permanently.
+    Recording makes a training step take about 1.3 times as long for a large model, and two to three times as long for a
+    tiny one. With ``every`` or ``first``, the block records only a few steps, from one backward pass to the next, and
+    the other steps run unobserved. Such a block can stay in a training loop permanently.
 
     A recording has at most 20,000 rows. ``recording.left_out`` is the number of operations beyond this limit. Small
     tensors are copied on their device. Large tensors are kept until something changes them, up to 64 MB in total. Above
@@ -172,7 +172,7 @@ def keep_used_models_and_optimizers_alive() -> Iterator[None]:
     used_objects: dict = {}
 
     def keep_used_object(used_object: Any, *_: Any) -> None:
-        if not torch.compiler.is_dynamo_compiling():  # torch.compile also compiles the hooks of modules.
+        if not torch.compiler.is_dynamo_compiling():  # torch.compile also compiles module hooks.
             used_objects[id(used_object)] = used_object
 
     handles = (
@@ -187,13 +187,13 @@ def keep_used_models_and_optimizers_alive() -> Iterator[None]:
 
 
 def why(loss: Callable[[], Tensor] | Tensor, model: Any = None) -> ModelPage:
-    """Explain in one call why a model's parameters have a missing or wrong gradient, without a recording block.
+    """Explain in one call, without a recording block, why a model's parameters have missing or wrong gradients.
 
     The function does not change any ``.grad``.
 
     Args:
         loss: A function that takes no arguments and computes the loss, or the loss itself. A loss tensor was computed
-            before the call, so its explanations name no lines.
+            before the call, so its explanations cannot name any lines.
         model: The model, in any form that ``recording.explain`` accepts, or None for every parameter that the
             function used.
 

@@ -46,7 +46,7 @@ class TorchExtra:
         custom_rule: The ``backward()`` of a custom autograd Function, or None for other operations.
         call_stack: For an operation that ran while gradients were switched off, the lines of its callers, outermost
             first.
-        is_wrapped: Whether the row is a new leaf with the values of another tensor, as created by
+        is_wrapped: Whether the row is a new leaf with the values of another tensor, such as the result of
             ``nn.Parameter(t)``.
     """
 
@@ -108,22 +108,23 @@ class TorchLog:
         run_watch: The watch that keeps accounts of the gradients.
         history: The history of parameters.
         scope: The path of the modules that are running, outermost first.
-        unrecorded_rows: The rows of tensors that were computed before the block, or entirely in C++. Their site is
-            the first line that used them.
+        unrecorded_rows: The rows of tensors that were computed before the block, or entirely in C++. The site
+            of such a row is the first line that used its tensor.
         in_place_changes: For each in-place change, the rows of the value before and after the change.
         grad_clearings: The events in which each tensor's ``.grad`` was set to None.
         unrecorded_use_sites: The lines on which unrecorded calls, such as ``torch.func`` transforms, used each
             tensor.
         missing_grad_reads: The (row, site) pair for each read of ``.grad`` that returned None because the tensor is not
             a leaf.
-        creations: The lines that created parameters, and tensors from functions without tensor arguments.
-        custom_calls: The arguments of the first call of each custom autograd Function.
+        creations: The line that created each parameter, and each tensor returned by a function without tensor
+            arguments.
+        custom_calls: The arguments of the first call to each custom autograd Function.
     """
 
     def __init__(self, recording: TorchRecording):
         """Start the log for ``recording``."""
-        # Weak references, so that a recording's tensors are freed together with the recording, not when the garbage
-        # collector runs.
+        # These references are weak, so that a recording's tensors are freed together with the recording and need not
+        # wait for the garbage collector.
         self.recording: TorchRecording = weakref.proxy(recording)
         self.rows = recording.rows
         self.kept_tensors = KeptTensors()
@@ -148,17 +149,17 @@ class TorchLog:
     # -- which row ---------------------------------------------------------------------------------
 
     def find_current_row(self, tensor: Tensor) -> OptionalNumber:
-        """Return the row of a tensor in its current version, or None if it has no row."""
+        """Return the row for a tensor's current version, or None if that version has no row."""
         rows: RowList = self._rows_by_tensor.get(tensor)
         return rows[-1] if rows and self._tensor_versions[rows[-1]] == count_in_place_changes(tensor) else None
 
     def find_value(self, tensor: Tensor) -> TorchValue | None:
-        """Return the kept value of a tensor in its current version, or None if it has no row."""
+        """Return the kept value of a tensor's current version, or None if that version has no row."""
         row = self.find_current_row(tensor)
         return None if row is None else self.rows[row].value
 
     def find_or_add_row(self, tensor: Tensor) -> int:
-        """Return the row of a tensor in its current version.
+        """Return the row for a tensor's current version.
 
         If none exists, add a row for a leaf or for a result of an unrecorded computation.
         """
@@ -185,7 +186,7 @@ class TorchLog:
         return not (torch.is_grad_enabled() or tensor.grad_fn or self.list_rows(tensor))
 
     def list_leaf_rows(self, tensor: Tensor) -> RowList:
-        """Return the rows in which a tensor was a leaf, one for each used state."""
+        """Return the rows in which a tensor was a leaf, one for each state that the program used."""
         return [row for row in self.list_rows(tensor) if self.rows[row].kind != "operation"]
 
     def forget_current_row(self, tensor: Tensor) -> None:
@@ -203,7 +204,7 @@ class TorchLog:
         self._tensor_versions[row] = count_in_place_changes(tensor)
 
     def record_creation_site(self, tensor: Tensor) -> None:
-        """Record the line that created a parameter, or a tensor from a function without tensor arguments."""
+        """Record the line that created a parameter, or a tensor returned by a function without tensor arguments."""
         self.creations[tensor] = find_user_site()
 
     def is_leaf_created_before_block(self, row: int) -> bool:
@@ -214,7 +215,7 @@ class TorchLog:
     def record_use_in_unrecorded_call(self, tensors: Iterable[Tensor]) -> None:
         """Record that an unrecorded call used tensors.
 
-        Such calls are custom autograd Functions, and functions under ``torch.func`` transforms.
+        Such calls run inside custom autograd Functions or under ``torch.func`` transforms.
         """
         for tensor in tensors:
             if tensor.requires_grad and (tensor.is_leaf or self.list_rows(tensor)):
@@ -293,7 +294,7 @@ class TorchLog:
 
     @property
     def is_full(self) -> bool:
-        """Whether the recording has ``ROW_LIMIT`` rows, so that no further rows are added."""
+        """Whether the recording has reached ``ROW_LIMIT`` rows, after which no more are added."""
         return len(self.rows) >= ROW_LIMIT
 
     # -- new rows ----------------------------------------------------------------------------------
@@ -303,7 +304,7 @@ class TorchLog:
 
         Args:
             tensor: The leaf.
-            cause: Why no gradient passes between the leaf and the rows that its values came from, if there are any.
+            cause: Why no gradient passes between the leaf and the rows that its values came from, or "" if none exist.
             origin_rows: The rows whose values the leaf was created from.
         """
         is_tracked = tensor.requires_grad
@@ -427,11 +428,12 @@ class TorchLog:
             self.recording.events.append(event | ({"from": rows[-1]} if rows else {}))
 
 
-PAUSE_BLOCKS = ("no_grad", "inference_mode")  # Autograd records nothing in these blocks and decorated functions.
+# Autograd records nothing in these blocks or in functions decorated with them.
+PAUSE_BLOCKS = ("no_grad", "inference_mode")
 
 
 def is_differentiable(dtype: torch.dtype) -> bool:
-    """Return whether a dtype is floating-point or complex, so that gradients flow through its values."""
+    """Return whether a dtype is floating-point or complex, which means that gradients flow through its values."""
     return dtype.is_floating_point or dtype.is_complex
 
 

@@ -45,8 +45,8 @@ from .wrong_axes import check_example_selected_as_time_step, check_softmax_over_
 
 ENTROPIES = set("nll_loss kl_div binary_cross_entropy binary_cross_entropy_with_logits".split())
 LEAST_EXCESS = 0.05  # Rounding alone does not make the logarithm of a probability this large.
-FARTHEST_TARGET = 0.5  # Noisy labels of a GAN exceed the range of probabilities by less than this.
-MIN_CUT_STEPS = 3  # A state that is cut off this often in one backward pass is cut off in a loop.
+FARTHEST_TARGET = 0.5  # A GAN's noisy labels exceed the range of probabilities by less than this.
+MIN_CUT_STEPS = 3  # A state that is cut off this often in one backward pass must be cut off in a loop.
 OPERATION_NAMES = OperationNames(
     compare_ops={"sub", "sub_", "rsub"},
     loss_ops={"mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "gaussian_nll_loss"},
@@ -124,7 +124,7 @@ def build_checked_run(recording: TorchRecording) -> CheckedRun:
 
 
 def check_fate_of_gradients_after_backward(run: CheckedRun) -> Suspicions:
-    """Find gradients that were lost or changed between a backward pass and the weights.
+    """Find gradients that were lost or changed on their way from a backward pass to the weights.
 
     Args:
         run: The run to check.
@@ -141,10 +141,10 @@ def check_fate_of_gradients_after_backward(run: CheckedRun) -> Suspicions:
 
 
 def move_finding_to_line_to_blame(recording: TorchRecording, finding: RunFinding) -> RunFinding:
-    """Return a finding with the line to blame, found in the program's text or in the history of its modules.
+    """Move a finding to the line to blame, if the program's text or the history of its modules shows that line.
 
     Args:
-        recording: The recording that contains this history.
+        recording: The recording that contains the modules' history.
         finding: The finding.
     """
     watch = recording.log.run_watch
@@ -169,7 +169,7 @@ def find_learning_rate_or_schedule_site(step_site: Site, excluded_schedule_sites
 
     Args:
         step_site: The line of a step.
-        excluded_schedule_sites: The lines that created schedules which are known not to have set this rate.
+        excluded_schedule_sites: The lines that created schedules known not to have set this learning rate.
     """
     schedules = [scheduler.__name__ for scheduler in torch.optim.lr_scheduler.LRScheduler.__subclasses__()]
     for statement in list_statements(step_site[0]):
@@ -180,7 +180,7 @@ def find_learning_rate_or_schedule_site(step_site: Site, excluded_schedule_sites
 
 
 def find_optimizer_creation_or_step_site(step_site: Site) -> Site:
-    """Return the line that created a step's optimizer, if it is visible in the program's text.
+    """Return the line that created a step's optimizer, or the step's own line if the program's text does not show it.
 
     Args:
         step_site: The line of the step.
@@ -215,7 +215,7 @@ def _find_parameter_omission_site_and_variant(recording: TorchRecording, paramet
 
 
 def check_derivatives_of_custom_functions(run: CheckedRun) -> Suspicions:
-    """Find autograd Functions of the program whose ``backward()`` is not the derivative of ``forward()``.
+    """Find the program's autograd Functions whose ``backward()`` is not the derivative of ``forward()``.
 
     Args:
         run: The run to check.
@@ -237,7 +237,7 @@ def check_derivatives_of_custom_functions(run: CheckedRun) -> Suspicions:
 
 
 def check_samples_used_outside_log_prob(run: CheckedRun) -> Suspicions:
-    """Find a sample that blocks gradients, and that the target uses for more than its log-probability."""
+    """Find a sample that blocks gradients and influences the target through more than its log-probability."""
     targets = {row for sweep in run.sweeps for row in sweep.target}
     for row in run.rows:
         is_sample = any(edge.cause == "no_grad" for edge in row.edges) and ".sample(" in read_line_at_site(row.site)
@@ -269,10 +269,10 @@ def _is_paused_by_program(row: RecordedRow) -> bool:
 
 
 def check_state_detached_in_each_loop_step(run: CheckedRun) -> Suspicions:
-    """Find a state that is detached in each step of a loop, so that only the last step has a gradient.
+    """Find a state that is detached in each step of a loop, which leaves only the last step with a gradient.
 
-    A state is reported only if no result that was cut off is used anywhere else. If a loss uses the results of all
-    steps, nothing is lost.
+    A state is reported only if none of the results that were cut off is used elsewhere. If a loss uses the results of
+    all steps, nothing is lost.
     """
     reached_sites = {(run.rows[row].op, run.rows[row].site) for row in run.reached_operations}
     cuts = (
@@ -326,7 +326,7 @@ def _split_uses_by_log_prob(run: CheckedRun, sample: RecordedRow) -> SampleUses:
 def _is_log_prob_while_samples_are_untracked(run: CheckedRun, row: RecordedRow, sample_rows: Iterable[int]) -> bool:
     """Return whether a row is part of a sample's log-probability.
 
-    Rows do not count if a distribution was created from the sample, or if the line calls one of the program's
+    A row does not count if a distribution was created from the sample, or if the row's line calls one of the program's
     modules.
     """
     if not _is_computed_by_log_prob_call(row) or any(run.rows[sample_row].tracked for sample_row in sample_rows):
@@ -347,7 +347,7 @@ def _is_weighted_log_prob(run: CheckedRun, row: RecordedRow, log_prob_rows: RowS
 
 
 def _is_computed_by_log_prob_call(row: RecordedRow) -> bool:
-    """Return whether a call of ``log_prob``, rather than another call on the same line, computed a row."""
+    """Return whether a row was computed by a call to ``log_prob``, and not by another call on the same line."""
     line = read_line_at_site(row.site)
     return "log_prob(" in line and f"{row.op}(" not in line
 
@@ -387,7 +387,7 @@ def record_findings_of_operations(run: CheckedRun, accounts: RunAccounts) -> Non
 
 
 def record_first_suspicion_of_each_source(run: CheckedRun, accounts: RunAccounts) -> None:
-    """Note the most certain suspicion about each source that the program trains.
+    """Record the most certain suspicion about each source that the program trains.
 
     Args:
         run: The run to check.
@@ -399,14 +399,16 @@ def record_first_suspicion_of_each_source(run: CheckedRun, accounts: RunAccounts
 
 
 def record_bootstrapped_targets_with_gradient(run: CheckedRun, accounts: RunAccounts) -> None:
-    """Record training targets and factors of log-probabilities that combine data with predictions and get gradients.
+    """Record bootstrapped training targets, and bootstrapped factors of log-probabilities, that get gradients.
+
+    A bootstrapped value combines data with a prediction.
 
     Args:
         run: The run to check.
         accounts: The accounts of the run.
     """
     names = run.op_names
-    # A differential equation may also add data to a derivative.
+    # The loss for a differential equation may also add data to a derivative.
     compare_ops = () if any(sweep.function_name == "grad" for sweep in run.sweeps) else names.compare_ops
     for row in run.iter_reached_operations_named_last_first({*names.loss_ops, *compare_ops, *names.product_ops}):
         tracked = run.list_tracked_inputs(row)
@@ -415,7 +417,7 @@ def record_bootstrapped_targets_with_gradient(run: CheckedRun, accounts: RunAcco
             if row.op in names.product_ops:
                 candidates, variant = _list_ancestors_of_log_prob_weight(run, one, other), "advantage"
             for candidate in candidates:
-                # Two networks without common parameters may agree with each other on purpose.
+                # The program may train two networks without common parameters to agree with each other.
                 if _adds_untracked_to_tracked_array(run, candidate) and (
                     variant
                     or run.find_row_and_connected_ancestors(other)
@@ -427,7 +429,7 @@ def record_bootstrapped_targets_with_gradient(run: CheckedRun, accounts: RunAcco
 def _list_ancestors_of_log_prob_weight(
     run: CheckedRun, candidate_weight: int, candidate_log_prob: int
 ) -> list[RecordedRow]:
-    """Return the rows from which the weight of a log-probability was computed, or [] for any other product."""
+    """Return the rows from which a log-probability's weight was computed, or [] if the product has no such weight."""
     rows, others = (
         [run.rows[index] for index in run.find_row_and_connected_ancestors(side)]
         for side in (candidate_weight, candidate_log_prob)
@@ -440,6 +442,6 @@ def _list_ancestors_of_log_prob_weight(
 
 
 def _adds_untracked_to_tracked_array(run: CheckedRun, row: RecordedRow) -> bool:
-    """Return whether a row adds or subtracts an array of data and a value with a gradient."""
+    """Return whether a row adds an array of data to an array with a gradient, or subtracts one from the other."""
     terms = [run.rows[index] for index in row.inputs] if row.op in run.op_names.add_ops else []
     return len(terms) == 2 and terms[0].tracked != terms[1].tracked and all(term.shape for term in terms)

@@ -58,7 +58,7 @@ class CallMode(TorchFunctionMode):
 
     Attributes:
         watcher: The watcher.
-        modes_above: The modes that began after this one. The list is filled only while this mode is being removed.
+        modes_above: The modes entered after this one. The list is filled only while this mode is being removed.
         is_suspended: Whether the mode is suspended.
     """
 
@@ -71,7 +71,7 @@ class CallMode(TorchFunctionMode):
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Run a call through the watcher, or directly if torch.compile is compiling it or the block has ended."""
-        # torch.compile also compiles this function, so the program's call must be inside it.
+        # torch.compile also compiles this function, so the function itself must make the program's call.
         if torch.compiler.is_dynamo_compiling() or self.watcher.patches.thread_id is None:
             return func(*args, **(kwargs or {}))
         return self.watcher.run_and_record_call(func, args, kwargs or {})
@@ -80,7 +80,7 @@ class CallMode(TorchFunctionMode):
         """Remove the mode until :meth:`resume_mode` is called, so that calls run directly at no extra cost.
 
         Returns:
-            Whether the mode was removed. A mode below another one stays.
+            Whether the mode was removed. A mode below another one is not removed.
         """
         self.is_suspended = _get_current_function_mode_stack()[-1:] == [self]
         if self.is_suspended:
@@ -121,7 +121,7 @@ class TorchWatcher(Watcher):
         recording: The recording.
         log: The log that writes the recording's rows.
         quiet_depth: Positive during a call recorded as one row, so that inner calls are not recorded.
-        is_in_custom_function: Whether that call is one of the program's custom autograd Functions.
+        is_in_custom_function: Whether one of the program's custom autograd Functions is running.
         patches: The changes to PyTorch.
     """
 
@@ -132,7 +132,8 @@ class TorchWatcher(Watcher):
         self.quiet_depth = 0
         self.is_in_custom_function = False
         self._call_mode = CallMode(weakref.proxy(self))  # A strong reference would delay the watcher's deletion.
-        # The modules that are running, outermost first, each with the names of all modules from the outermost to it.
+        # The modules that are running, outermost first, each with the path of names that leads from the outermost
+        # module to it.
         self._running_modules: list[tuple[Module, Scope]] = []
         self._submodule_names: weakref.WeakKeyDictionary[Any, dict] = weakref.WeakKeyDictionary()
         self.patches = FrameworkPatches()
@@ -183,9 +184,9 @@ class TorchWatcher(Watcher):
         return result
 
     def _force_compiled_code_to_run_eagerly(self) -> None:
-        """Run functions and modules compiled by ``torch.compile`` without the compiler until the block ends.
+        """Make code compiled by ``torch.compile`` run without the compiler until the block ends.
 
-        Without this change, their operations would be invisible.
+        Otherwise, the operations in compiled code would be invisible.
         """
         # PyTorch before 2.6 has no set_stance.
         if self._stance is not None or not hasattr(torch.compiler, "set_stance"):
@@ -302,7 +303,7 @@ class TorchWatcher(Watcher):
         return func(*args)
 
     def _record_gradients_set_to_none_and_clear(self, original: Callable, owner: Any, set_to_none: bool = True) -> None:
-        """Record that all gradients of an optimizer or a module are set to None, in place of the calls that do so."""
+        """Record that all gradients of an optimizer or a module are set to None, without recording individual calls."""
         if not set_to_none or self.quiet_depth or not self._call_mode.suspend_mode_if_on_top():
             original(owner, set_to_none)
             return
@@ -317,7 +318,7 @@ class TorchWatcher(Watcher):
             self._call_mode.resume_mode()
 
     def _forget_row_and_record_freezing(self, tensor: Tensor, is_required: bool) -> None:
-        """Forget the row of a tensor whose ``requires_grad`` is set, and record the place if that freezes it."""
+        """Forget the row of a tensor whose ``requires_grad`` is being set, and record the line if this freezes it."""
         self.log.forget_current_row(tensor)
         if not is_required:
             self.log.history.freezing_sites[tensor] = find_user_site()
@@ -401,9 +402,9 @@ class TorchWatcher(Watcher):
             ]
 
     def _record_leaf_assignment_and_check_if_leaf(self, tensor: Tensor, inputs: Tensors) -> bool:
-        """Record that a leaf has new values if a tensor shares the leaf's memory.
+        """Record the new values of the leaf that shares a tensor's memory, if there is such a leaf.
 
-        The tensor remains a leaf, and its next use adds a new row.
+        The leaf is still a leaf afterwards, and its next use adds a new row.
 
         Returns:
             Whether the tensor is the leaf itself.
@@ -490,12 +491,12 @@ class TorchWatcher(Watcher):
         self.log.scope = self._running_modules[-1][1] if self._running_modules else ()
 
     def _suspend_recording_and_return_step_arguments(self, optimizer: Any, args: tuple, kwargs: dict) -> Any:
-        """Suspend recording before an optimizer step, except in its closure.
+        """Suspend recording for an optimizer step, except in the step's closure.
 
         The hundreds of small calls in a step are not recorded, but the calls in its closure are.
 
         Returns:
-            The step's arguments, with a closure that is recorded, or None if no closure exists.
+            The step's arguments with a closure whose calls are recorded, or None if the step has no closure.
         """
         closure = args[1] if len(args) > 1 else kwargs.get("closure")
         self._suspend_recording_for_step(optimizer)
@@ -514,7 +515,7 @@ class TorchWatcher(Watcher):
         return args, kwargs | {"closure": run_closure}
 
     def _suspend_recording_for_step(self, optimizer: Any) -> None:
-        """Suspend recording during a step, because the step changes the parameters' values."""
+        """Suspend recording during a step, and copy the kept values that the step is about to change."""
         self.quiet_depth += 1
         self._run_safely(self.log.kept_tensors.copy_kept_values_before_change, list_optimized_parameters(optimizer))
         self._call_mode.suspend_mode_if_on_top()
@@ -528,7 +529,7 @@ class TorchWatcher(Watcher):
 
 
 def list_tensors_in_arguments(arguments: Iterable[Any]) -> Tensors:
-    """Return the tensors in arguments, including those in nested tuples, lists, dictionaries and slices.
+    """Return the tensors in the given arguments, including those in nested tuples, lists, dictionaries and slices.
 
     >>> [t.item() for t in list_tensors_in_arguments([torch.tensor(1), [torch.tensor(2), "a"], {"b": torch.tensor(3)}])]
     [1, 2, 3]

@@ -1,4 +1,4 @@
-"""Find operations that work along the wrong axis, so that they mix examples."""
+"""Find operations that act along the wrong axis and therefore mix examples."""
 
 import numpy as np
 
@@ -7,21 +7,21 @@ from ...explain.reasons.suspects import CheckedRun, Suspicions, build_row_suspic
 from ...recording.recorded_rows import RecordedRow
 from .misused_operations import RECURRENT_OPS
 
-# These keep the first two axes of a sequence.
+# These operations keep a sequence's first two axes.
 POSITIONWISE_OPS = set("linear dropout layer_norm add relu gelu tanh".split())
 SELECTIONS = set("getitem select mean sum amax".split())
 VIEWS = {"view", "reshape"}
-# These expect one distribution for each index of the first axis.
+# These operations expect one distribution for each index along the first axis.
 USES_OF_DISTRIBUTIONS = {"nll_loss", "matmul", "bmm"}
 
 
 def check_example_selected_as_time_step(run: CheckedRun) -> Suspicions:
-    """Find an example that is selected from the result of a layer without ``batch_first``, instead of a time step.
+    """Find an example that is selected in place of a time step from the result of a layer without ``batch_first``.
 
     Args:
         run: The run to check.
     """
-    makers = {}  # For each sequence, the call of the layer that made it.
+    makers = {}  # For each sequence, the layer call that produced it.
     for row in run.rows:
         given = next((index for index in row.inputs if index in makers), row.index)
         sizes = run.rows[given].shape
@@ -78,12 +78,12 @@ def check_views_that_mix_axes(run: CheckedRun) -> Suspicions:
         if is_mixed:
             fields = {"what": row.op, "one": tuple(viewed.shape), "two": tuple(row.shape), "n": row.shape[0]}
             suspicion = build_row_suspicion(row, "wrong_axis", fields, "state" if is_state else "view")
-            # A view of data has no gradient itself, but what reads it has one.
+            # A view of data has no gradient itself, but the operations that read it do.
             yield suspicion._replace(row=max(readers))
 
 
 def _is_position_shift_or_has_equal_elements(run: CheckedRun, row: RecordedRow) -> bool:
-    """Return whether a view is a step of a relative shift, or whether all of its elements are equal."""
+    """Return whether a view is one step in a relative shift of positions, or whether all of its elements are equal."""
     values = run.find_array(row.index)
     neighbors = (run.rows[index] for index in (*row.inputs, *run.consumers[row.index]))
     # A relative shift leaves out one element along an axis of the view.
@@ -93,7 +93,7 @@ def _is_position_shift_or_has_equal_elements(run: CheckedRun, row: RecordedRow) 
 
 
 def check_softmax_over_examples(run: CheckedRun) -> Suspicions:
-    """Find a softmax over the examples, where the operation that uses it expects one distribution for each example.
+    """Find a softmax over the examples that is used by an operation expecting one distribution for each example.
 
     Args:
         run: The run to check.

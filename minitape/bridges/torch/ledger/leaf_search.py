@@ -11,7 +11,7 @@ from ....recording.sites import Site
 from ...kept_values import IdentityMap
 from ..kept_tensors import Tensors
 
-# For each line, the search visits the graphs of the first passes, and then of passes 4, 8, 16 and so on.
+# For each line, the search visits the graphs of the first passes, and then the graphs of passes 4, 8, 16 and so on.
 FIRST_SEARCHES = 3
 
 
@@ -40,11 +40,12 @@ def iter_leaves(roots: Iterable[Tensor]) -> Iterator[Tensor]:
 
 
 class LeafSearch:
-    """Searches backward passes' graphs for leaves, and the program's frames for their names.
+    """Searches the graphs of backward passes for leaves, and the program's frames for the leaves' names.
 
     Attributes:
-        names: The program's names of parameters, by key.
-        pass_counts: The number of passes per line, which decides when to search. Clear it if there are new parameters.
+        names: The program's names for parameters, by key.
+        pass_counts: The number of passes per line, which decides when to search. Clear these counts when the program
+            creates new parameters.
     """
 
     def __init__(self) -> None:
@@ -54,9 +55,9 @@ class LeafSearch:
         self._tensors_seen_once = IdentityMap()
 
     def allow_one_more_search_of_each_line(self) -> None:
-        """Search the graph of each line's next pass, because a parameter may have been unfrozen since the last one."""
+        """Let each line's next pass be searched, because a parameter may have been unfrozen since the last search."""
         for site in self.pass_counts:
-            self.pass_counts[site] = 2 * FIRST_SEARCHES + 1  # The next number is a power of two.
+            self.pass_counts[site] = 2 * FIRST_SEARCHES + 1  # The next pass raises the count to a power of two.
 
     def list_leaves_reached_by_pass_if_due(
         self, roots: Tensors, site: Site, frame: OptionalFrame, has_account: Callable[[int], bool]
@@ -69,8 +70,8 @@ class LeafSearch:
         Args:
             roots: The tensors at which the pass begins.
             site: The line of the pass.
-            frame: The program's frame that calls the pass.
-            has_account: Returns whether the leaf with a given key has an account.
+            frame: The program's frame that starts the pass.
+            has_account: A function that returns whether the leaf with a given key has an account.
         """
         count = self.pass_counts[site] = self.pass_counts[site] + 1
         if count > FIRST_SEARCHES and count & (count - 1):
@@ -89,7 +90,7 @@ class LeafSearch:
     def _read_module_level_names(self, frame: OptionalFrame) -> None:
         """Read the names of the modules and parameters in the program's Python modules.
 
-        Names in functions are not read, because this would keep a copy of the function's variables alive.
+        Names in functions are not read, because reading them would keep a copy of the function's variables alive.
         """
         while frame is not None:
             if frame.f_code.co_name == "<module>":

@@ -27,7 +27,7 @@ SETTINGS_STEP = 3  # By this step, every trained parameter has moved.
 
 
 def mark_unoptimized_module_tensors_as_parameters(accounts: Iterable[TensorAccount]) -> None:
-    """Treat plain tensors and buffers of modules as parameters if nothing uses or clears their gradients.
+    """Treat the plain tensors and buffers that modules hold as parameters if nothing uses or clears their gradients.
 
     Args:
         accounts: The accounts of the leaves.
@@ -43,7 +43,7 @@ def mark_unoptimized_module_tensors_as_parameters(accounts: Iterable[TensorAccou
 def record_update_if_parameter_is_frozen(
     accounts: RunAccounts, account: TensorAccount, followed: FollowedOptimizer
 ) -> None:
-    """Record a step that changed a parameter that no longer requires a gradient.
+    """Record that a step changed a parameter although the parameter no longer requires a gradient.
 
     Args:
         accounts: The accounts of the run.
@@ -58,12 +58,12 @@ def record_update_if_parameter_is_frozen(
 
 
 def record_if_closure_computed_no_gradient(accounts: RunAccounts, optimizer: Any, followed: FollowedOptimizer) -> None:
-    """Note a step of LBFGS with a closure that computed no gradient, although a pass before the step had computed one.
+    """Record an LBFGS step whose closure computed no gradient, although a pass before the step had computed one.
 
     Args:
         accounts: The accounts of the run.
         optimizer: The optimizer that has stepped.
-        followed: The optimizer, as the watch follows it.
+        followed: The watch's record of the optimizer.
     """
     # A closure that writes into .grad may compute the gradient by itself.
     is_unedited = all(account.pending and not account.changes for account in followed.tensor_accounts)
@@ -101,14 +101,14 @@ def record_attributes_that_torch_never_reads(
 
 
 def _find_assignment_site(name: str, file: str | None) -> Site:
-    """Return the first line of a file that assigns to an attribute."""
+    """Return the first line in a file that assigns a value to an attribute."""
     return next(iter(list_binding_sites(file, f".{name}")), NOWHERE)
 
 
 def load_state_and_record_if_own(
     accounts: RunAccounts, original: Callable, module: Module, state: Any, *args: Any, **kwargs: Any
 ) -> Any:
-    """Load a state into a module, and record it if the state consists of the module's own parameters.
+    """Load a state into a module, and record the call if the state consists of the module's own parameters.
 
     Args:
         accounts: The accounts of the run.

@@ -4,7 +4,7 @@ The watch checks ``.grad`` before and after each event, and never intercepts an 
 by the identity and version of ``.grad``, so parameters need no hooks and compiled code stays compiled.
 
 In a long run, the watch does less work per step. After ``FIRST_STEPS`` steps without a new route, the watch rests. A
-resting watch reads only the losses, and follows a few steps at intervals.
+resting watch reads only the losses, except in the few steps that it follows at intervals.
 """
 
 import math
@@ -67,8 +67,8 @@ from .tensor_accounts import TensorAccount, WeightSample, measure_norms
 if TYPE_CHECKING:
     from ..row_log import TorchLog
 
-FIRST_STEPS = 64  # The number of steps to follow without a new route before the watch rests.
-# After that, the watch alternates: it follows this many steps, and then rests for this many.
+FIRST_STEPS = 64  # The watch rests after this many consecutive steps without a new route.
+# Afterwards, the watch repeatedly follows the first number of steps and rests for the second number.
 FOLLOWED_STEPS, RESTING_STEPS = 8, 56
 FIRST_MEASURED_STEPS, MEASURED_EACH = 32, 8  # Norms are measured in the first steps, and then in every eighth step.
 # Elements of the weights are sampled in the first steps, and then at this interval.
@@ -80,23 +80,23 @@ class FollowedOptimizer:
     """An optimizer that the watch follows.
 
     Attributes:
-        account: Its account.
-        tensor_accounts: The accounts of its parameters.
+        account: The optimizer's account.
+        tensor_accounts: The accounts of the optimizer's parameters.
     """
 
     def __init__(self, account: OptimizerAccount):
-        """Follow the optimizer of an account."""
+        """Follow the optimizer that an account belongs to."""
         self.account = account
         self.tensor_accounts: list[TensorAccount] = []
         self.group_sizes: Sizes = ()
-        self.passes_before = 0  # The number of backward passes before the running step, if it has a closure.
+        self.passes_before = 0  # The number of backward passes before the running step, for steps with a closure.
         self.sample: WeightSample | None = None
         self.before: OptionalTensor = None  # The sampled elements before the current step.
-        self.last_move: tuple[Tensor, Tensor] | None = None  # The elements before and after the last step.
+        self.last_move: tuple[Tensor, Tensor] | None = None  # The sampled elements before and after the last step.
 
 
 class WatchErrors:
-    """A context manager for the watch's own work. An error in it ends the watch, not the program."""
+    """A context manager for the watch's own work. An error in this work ends the watch, not the program."""
 
     def __init__(self, accounts: RunAccounts):
         """Store errors in ``accounts``."""
@@ -106,7 +106,7 @@ class WatchErrors:
         """Do nothing."""
 
     def __exit__(self, error_class: object, error: object, traceback: object) -> bool:
-        """Store an error, unless it is Ctrl-C."""
+        """Store and suppress an error, unless it is Ctrl-C."""
         if isinstance(error, Exception):
             self.accounts.watch_error = self.accounts.watch_error or format_error(error)
         return isinstance(error, Exception)
@@ -122,12 +122,12 @@ class TorchRunWatch:
         patches: The changes to PyTorch.
         leaf_search: The object that searches for leaves and their names.
         follows_all: Whether every step is followed and measured.
-        measures: Whether gradients and updates are measured. A measurement makes a step wait for the device, so a
-            recording measures nothing.
+        measures: Whether gradients and updates are measured. Measuring makes a step wait for the device, so nothing is
+            measured during a recording.
         on_pass: A function that is called with the pass's number after each backward pass.
         failure: The last error raised by a backward pass or ``autograd.grad``, or None if there was none.
         norms_by_pass: For each pass in ``measured_passes``, the norms of the gradients it reached, by key.
-        measured_passes: The numbers of the passes right after which the gradients are measured.
+        measured_passes: The numbers of the passes whose gradients are measured as soon as the pass ends.
     """
 
     def __init__(
@@ -204,11 +204,11 @@ class TorchRunWatch:
 
     @property
     def is_resting(self) -> bool:
-        """Whether the watch is resting and reads only losses, or an error ended it."""
+        """Whether the watch follows no steps, because it is resting or because an error ended it."""
         return self._resting_passes > 0 or bool(self.accounts.watch_error)
 
     def list_one_optimizer_account_per_step(self, tensor: Tensor) -> list[OptimizerAccount]:
-        """Return an entry for each step of the optimizers that hold a tensor.
+        """Return the account of each optimizer that holds a tensor, once for every step that the optimizer took.
 
         Args:
             tensor: The tensor.
@@ -239,7 +239,7 @@ class TorchRunWatch:
         return account
 
     def _list_known_accounts(self, tensors: Iterable[Tensor]) -> list[TensorAccount]:
-        """Return the accounts of the given leaves, without the leaves that have no account."""
+        """Return the accounts of the given leaves, skipping any leaf without an account."""
         accounts = (self.tensor_accounts.get(id(tensor)) for tensor in tensors)
         return [account for account in accounts if account is not None]
 
@@ -326,7 +326,7 @@ class TorchRunWatch:
         """Open accounts for the leaves that the pass will reach, and inspect all gradients before the pass.
 
         Args:
-            roots: The tensors from which the pass begins.
+            roots: The tensors at which the pass begins.
             site: The line that starts the pass.
             frame: The program's frame.
         """
@@ -392,11 +392,11 @@ class TorchRunWatch:
     def _record_leftover_if_only_other_optimizers_stepped(
         self, account: TensorAccount, old_contribution: Contribution, new_contribution: Contribution
     ) -> None:
-        """Record a pass that adds to another loss's gradient after an optimizer without this parameter used it.
+        """Record a pass that adds to a gradient left over from another loss, whose optimizer lacks this parameter.
 
         Args:
             account: The account.
-            old_contribution: The contributions that the gradient already contained.
+            old_contribution: The last contribution that the gradient already contained.
             new_contribution: The contribution of the pass.
         """
         if old_contribution.site == new_contribution.site or account.used_by:
@@ -448,9 +448,9 @@ class TorchRunWatch:
         self._end_rest_if_lines_are_new(stack)
 
     def _end_rest_if_lines_are_new(self, stack: CallStack) -> None:
-        """End the rest after the next pass, unless the same lines have already ended a rest.
+        """End the watch's rest after the next pass, unless the same lines have already ended a rest.
 
-        A program may create a layer or an optimizer in each step. If each of them ended the rest, the watch would
+        A program may create a layer or an optimizer in each step. If each new one ended the rest, the watch would
         follow all steps.
 
         Args:
@@ -462,7 +462,7 @@ class TorchRunWatch:
             self._resting_passes = 1
 
     def _find_line_in_optimizer_creator(self, stack: CallStack) -> Site:
-        """Return the line that is running in the function that created the last optimizer, or NOWHERE if none exists.
+        """Return the running line of the function that created the last optimizer, or NOWHERE if no optimizer exists.
 
         In a module's ``forward``, the innermost line is returned, because the module itself creates the parameter.
 
@@ -696,7 +696,7 @@ class TorchRunWatch:
             site: The line that uses the gradients.
 
         Returns:
-            The norm of all finite gradients together.
+            The total norm of all finite gradients.
         """
         measured = [(account, gradient) for account in accounts if (gradient := account.gradient) is not None]
         if not (measured and self.measures):
@@ -755,7 +755,7 @@ class TorchRunWatch:
             self.accounts.record_first_nonfinite("weight", followed.account.site)
 
     def _start_rest_if_no_route_is_new(self) -> None:
-        """Stop following the next few passes if enough consecutive steps have brought no new route."""
+        """Let the watch rest for the next passes if enough consecutive steps have brought no new route."""
         self._steps_without_new_route += 1
         if len(self.accounts.route_numbers) != self._known_route_count:
             self._known_route_count, self._steps_without_new_route = len(self.accounts.route_numbers), 0

@@ -33,13 +33,13 @@ class ScalerWatch:
         self.is_stepping = False
         self._optimizer_stepped = False
         self._accounts = IdentityMap()
-        self._scales = IdentityMap()  # The scales of losses.
+        self._scales = IdentityMap()  # The scale of each scaled loss.
 
     def install_hooks(self, patches: FrameworkPatches) -> None:
         """Wrap the methods of scalers.
 
         Args:
-            patches: The collection of changes to PyTorch. These wrappers are added to it.
+            patches: The collection of changes to PyTorch, to which these wrappers are added.
         """
         patches.wrap_functions(
             GradScaler,
@@ -59,7 +59,7 @@ class ScalerWatch:
         return next((scale for scale in scales if scale is not None), None)
 
     def record_that_optimizer_stepped(self) -> None:
-        """Record that an optimizer takes a step, possibly inside the step of a scaler."""
+        """Record that an optimizer takes a step, possibly inside a scaler's step."""
         self._optimizer_stepped = True
 
     def _find_or_open_account(self, scaler: GradScaler) -> ScalerAccount:

@@ -1,4 +1,4 @@
-"""Follow learning-rate schedules, and the modes of layers that behave differently in evaluation."""
+"""Follow learning-rate schedules, and the modes of layers that behave differently during evaluation."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class ScheduleWatch:
         """Wrap the methods of schedules and layers.
 
         Args:
-            patches: The collection of changes to PyTorch. These wrappers are added to it.
+            patches: The collection of changes to PyTorch, to which these wrappers are added.
         """
         patches.wrap_function(LRScheduler, "step", self._step_and_record_schedule)
         patches.wrap_function(warnings, "showwarning", show_warning_at_program_line)
@@ -81,7 +81,7 @@ class ScheduleWatch:
             account.site = site
         new_rates = [group["lr"] for group in schedule.optimizer.param_groups]
         with DisableTorchFunction():
-            # A schedule may call another one, which has then set the rates.
+            # A schedule may call another schedule, which has then already set the rates.
             if new_rates not in (rates, account.optimizer.scheduled_rates):
                 account.optimizer.scheduled_rates, account.optimizer.rate_schedule = new_rates, account
 
@@ -118,7 +118,10 @@ class ScheduleWatch:
 
 
 def _is_called_by_module_in_training_mode() -> bool:
-    """Return whether a running module is in training mode, so that the program chose another mode for its layer."""
+    """Return whether a running module is in training mode.
+
+    If so, the program has chosen another mode for the module's layer.
+    """
     return any(
         frame.f_code.co_name == "forward" and getattr(frame.f_locals.get("self"), "training", False)
         for frame, _ in walk_stack(sys._getframe())
@@ -126,7 +129,7 @@ def _is_called_by_module_in_training_mode() -> bool:
 
 
 def _find_line_outside_forward_methods() -> Site:
-    """Return the line that is running in the program's innermost function that is not a module's ``forward``."""
+    """Return the running line of the program's innermost function other than a module's ``forward``."""
     frame = find_user_frame(sys._getframe(1))
     while frame is not None and frame.f_code.co_name == "forward":
         frame = find_user_frame(frame.f_back)

@@ -1,4 +1,4 @@
-"""Keep the accounts of tensors, and measure the gradients and weights that the accounts need."""
+"""Keep the accounts of tensors, and take the measurements of gradients and weights that the accounts need."""
 
 from collections.abc import Sequence
 from math import isfinite
@@ -13,7 +13,7 @@ from ...run_watch.accounts import EDITED, Account, GradientChange, ParameterFact
 from ..distributed_tensors import get_local_part
 from ..kept_tensors import OptionalTensor, Tensors, TorchValue, compute_fingerprint
 
-# After a gradient has been lost, this many weights are compared with their state during the backward pass.
+# A leaf that has lost gradients, but no more than this many, is compared with its state during the backward pass.
 COMPARED_CLEARINGS = 4
 SAMPLE_SIZE = 32  # At most this many elements of each parameter are sampled before and after a step.
 
@@ -24,13 +24,13 @@ class TensorAccount(Account):
     Attributes:
         tensor_ref: A weak reference to the leaf.
         grad_ref: A weak reference to the ``.grad`` found at the last check.
-        grad_version: The version of this ``.grad``.
+        grad_version: The version of ``.grad`` at the last check.
         tensor_version: The version of the leaf when the first pending contribution arrived.
-        first_copy: A recording's copy of the leaf when it got its first gradient, or None without a recording.
-        first_fingerprint: The fingerprint of the leaf when it got its first gradient, or None if it has not had one, or
-            if ``first_copy`` has the fingerprint.
-        pass_fingerprint: The fingerprint of the leaf when the first pending contribution arrived, or None if no
-            fingerprint was taken.
+        first_copy: A recording's copy of the leaf as it was at its first gradient, or None without a recording.
+        first_fingerprint: The leaf's fingerprint at its first gradient, or None if it has had no gradient or if
+            ``first_copy`` has the fingerprint.
+        pass_fingerprint: The leaf's fingerprint when the first pending contribution arrived, or None if no fingerprint
+            was taken.
         lost_gradients: The number of times a gradient was cleared before a step used it.
         is_parameter: Whether the leaf is an ``nn.Parameter``, or a module holds it like one.
     """
@@ -76,7 +76,7 @@ class TensorAccount(Account):
         """Compare the leaf with its state when it got its first gradient.
 
         Returns:
-            Whether every element is unchanged since the leaf got its first gradient.
+            Whether no element has changed since the leaf got its first gradient.
         """
         tensor = self.tensor_ref()
         copy = self.first_copy
@@ -93,7 +93,7 @@ class TensorAccount(Account):
         self.got_gradient = True
         if copy is None or copy.content is None:
             self.first_fingerprint = compute_fingerprint(tensor)
-        else:  # A fingerprint reads all elements, and most questions need none.
+        else:  # Computing a fingerprint reads all elements, and most questions need no fingerprint.
             self.first_copy = copy
             copy.keeps_fingerprint = True
 
@@ -143,7 +143,7 @@ class TensorAccount(Account):
             accounts.record_gradient_change([self], GradientChange(EDITED))
 
     def remember_weights_if_gradient_was_lost_before(self, tensor: Tensor) -> None:
-        """Remember the current state of the leaf if gradients of the leaf have been lost before.
+        """Remember the current state of the leaf if the leaf has lost a gradient before.
 
         A write through ``.data`` does not change the leaf's version, so only the elements reveal the change.
 
@@ -154,7 +154,7 @@ class TensorAccount(Account):
         self.pass_fingerprint = compute_fingerprint(tensor) if is_compared else None
 
     def count_lost_gradient_and_check_if_leaf_changed(self, tensor: Tensor) -> bool:
-        """Return whether the leaf has changed since the first pending contribution arrived.
+        """Count an unused gradient as lost. Return whether the leaf has changed since the first contribution arrived.
 
         Args:
             tensor: The leaf.
@@ -166,7 +166,7 @@ class TensorAccount(Account):
 
 
 def has_fingerprint(tensor: Tensor, fingerprint: OptionalTensor) -> bool:
-    """Return whether a tensor has a given fingerprint. A tensor without values has none.
+    """Return whether a tensor has a given fingerprint. A tensor without values has no fingerprint.
 
     Args:
         tensor: The tensor.
@@ -190,7 +190,7 @@ def measure_norms(tensors: Sequence[Tensor]) -> FloatList:
     except (RuntimeError, TypeError):  # The tensors are on different devices or have different types.
         norms = [float(tensor.norm()) for tensor in tensors]
     return [
-        # The squared elements may overflow the dtype of the tensor.
+        # The squares of the elements may overflow the tensor's dtype.
         norm if isfinite(norm) else float(tensor.abs().double().norm())
         for norm, tensor in zip(norms, tensors, strict=True)
     ]
