@@ -79,6 +79,11 @@ def test_a_line_of_a_method(body: str, patch: str) -> None:
 
 LINES = [
     ("x = tf.Variable(2.0)", "c = tf.identity(x)", "y = x * 2.0", "c", "c = x"),
+    # the copy from x to z passes the gradient to z alone, in either order
+    ("x, z = tf.Variable(2.0), tf.Variable(1.0)", "", "y = tf.stop_gradient(x - z) + z", "x", None),
+    ("x, z = tf.Variable(2.0), tf.Variable(1.0)", "", "y = z + tf.stop_gradient(x - z)", "x", None),
+    # without one of two cuts, the line would mean something else
+    ("x = tf.Variable(2.0)", "", "y = tf.square(tf.stop_gradient(x)) - tf.stop_gradient(x)", "x", None),
     # line by line it would leave again
     ("x = tf.Variable(2.0)", "", "k = x.numpy()\n    y = tf.constant(np.square(k))", "x", None),
 ]  # fmt: skip

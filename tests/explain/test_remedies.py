@@ -8,6 +8,8 @@ CALLED = "class A:\n    def __call__(self, k): self.k = k\nclass B:\n    def __c
 ANSWERS = [  # the body of the block, what is said of it, and what to write instead
     ("y = tf.round(x)", "tf.round", "tf.stop_gradient(tf.round(x) - x)"),
     ("y = tf.argmax(x)", "tf.argmax", "tf.nn.softmax"),
+    ("y = tf.argmin(x)", "tf.argmin", "Weight all the candidates with `tf.nn.softmax` of `-x`"),
+    ("y = tf.argmin(-x)", "tf.argmin", "Weight all the candidates with `tf.nn.softmax` of `x`"),
     ("y = tf.cast(x > 0.5, tf.float32)", "x > 0.5", "tf.sigmoid"),
     ("y = tf.ones_like(x)", "the shape", "values"),
     ("y = tf.cast(tf.cast(x, tf.int32), tf.float32)", "has the dtype int32", "Remove the cast and compute with `x`"),

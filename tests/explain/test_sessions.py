@@ -85,6 +85,16 @@ def test_a_value_that_left_in_an_early_cell_is_found(session: Any) -> None:
     assert (why.cause, why.line) == ("left_through_numpy", 2), why
 
 
+def test_a_later_cell_that_creates_the_variable_again_is_found_after_an_earlier_answer(session: Any) -> None:
+    """An answer has already read the first cell when the second cell binds the same name."""
+    space = session("w = tf.Variable(2.0)\nold = w\nwith tf.GradientTape() as tape:\n    y = tf.round(w)\n")
+    assert space["tape"].explain(space["y"], space["old"]).cause == "nondifferentiable_op"
+    session("w = tf.Variable(3.0)\n")
+    session("with tf.GradientTape() as tape:\n    y = w * 3.0\n")
+    why = space["tape"].explain(space["y"], space["old"])
+    assert (why.cause, why.filename, why.line) == ("rebound", "cell_1.py", 1), why
+
+
 def test_what_many_tapes_ago_made_is_called_by_its_own_name(session: Any) -> None:
     held = session("""
 x, held = tf.Variable([[2.0]]), []
