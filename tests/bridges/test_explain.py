@@ -107,6 +107,7 @@ def test_every_cause_has_words_and_a_program(framework):
 
 FIXES = [  # how they end where the lines to change are not the one to blame
     (TORCH, "forward_under_no_grad", "Remove line 3 (`with torch.no_grad():`)."),
+    (TORCH, "features_without_gradients_in_guided_sampling", "Remove line 6 (`with torch.no_grad():`)."),
     (TORCH, "index_of_an_embedding",
      "is an index, and an index has no gradient. Ask for the gradient of the indexed tensor."),
     (TORCH, "detached_hidden_state", "Delete line 3."),

@@ -113,6 +113,23 @@ def test_a_part_that_a_draw_alone_trains_has_no_gradient():
     assert (other.cause, other.connected, other.line) == ("sampled", True, why.line)
 
 
+def test_a_saturated_activation_is_not_blamed_for_the_tiny_gradient_of_another_branch():
+    torch = pytest.importorskip("torch")
+    from minitape.bridges.torch import record
+
+    torch.manual_seed(0)
+    gate, side, x = torch.nn.Linear(4, 4), torch.nn.Linear(4, 1), torch.randn(8, 4)
+    with torch.no_grad():
+        gate.bias.fill_(8.0)
+    with record() as recording:
+        loss = torch.tanh(gate(x)).pow(2).mean() + 1e-9 * side(x).pow(2).mean()
+        loss.backward()
+    assert side.weight.grad.abs().max() < 1e-6
+    why, others = recording.explain(gate).problems[0], recording.explain(side)
+    assert why.cause == "vanishing" and "torch.tanh(gate(x))" in why.code, str(why)
+    assert not others.problems, str(others)
+
+
 def test_what_ran_before_the_block_is_unknown():
     torch = pytest.importorskip("torch")
     from minitape.bridges.torch import record

@@ -714,6 +714,19 @@ def test_a_layer_by_name_and_the_parameters_of_a_model_can_be_asked_about(name_s
     assert found == [parameter.grad is None for parameter in asked], page
 
 
+def test_a_page_lists_the_layers_without_a_gradient_before_the_healthy_ones_also_if_they_are_frozen_on_purpose():
+    net = torch.nn.Sequential(*[torch.nn.Linear(2, 2) for _ in range(3)])
+    net[1].requires_grad_(False)
+    with bridge.record() as recording:
+        net[2](net[1](net[0](torch.ones(4, 2))).detach()).sum().backward()
+    page = recording.explain(net)
+    lines = [line for line in str(page).splitlines() if re.match("No gradient|Frozen|Healthy", line)]
+    healthy = [[parameter.grad is not None for parameter in layer.parameters()] for layer in net]
+    assert healthy == [[False] * 2, [False] * 2, [True] * 2]
+    named = [re.search(r"net\.(\d)", line)[1] for line in lines]
+    assert named == ["0", "1", "2"], page
+
+
 def test_a_name_that_no_parameter_has_is_refused_with_the_names_that_there_are():
     model = DetachedEncoder()
     with bridge.record() as recording:

@@ -17,6 +17,17 @@ w = net.weight
 net.weight = nn.Parameter(torch.zeros(1, 3)) #! #-
 loss = net(torch.randn(4, 3)).sum()
 loss.backward()
+#@ features_without_gradients_in_guided_sampling no_grad
+net, head = nn.Linear(3, 3), nn.Linear(3, 1)
+w = net.weight
+@torch.no_grad()
+def sample(x):
+    with torch.enable_grad():
+        with torch.no_grad():  #- if True:
+            features = net(x)  #!
+        return head(features).sum()
+loss = sample(torch.randn(2, 3))
+loss.backward()
 #@ frozen_layer requires_grad
 net = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 1))
 net[0].weight.requires_grad = False  #! #-

@@ -1004,4 +1004,23 @@ for step in range(4):
     net(torch.randn(8, 4)).pow(2).mean().backward()
     optimizer.step()
 net.eval()
+#@ the_optimizer_steps_first_and_then_the_program_through_data connected
+net = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+for step in range(4):
+    net(torch.randn(8, 4)).pow(2).mean().backward()
+    if step < 2:
+        optimizer.step()
+    else:
+        for p in net.parameters():
+            p.data -= 0.1 * p.grad
+    optimizer.zero_grad()
+#@ two_terms_have_reached_their_goal connected
+first, second, w = (nn.Parameter(torch.zeros(2)) for _ in range(3))
+optimizer = torch.optim.SGD([first, second, w], 0.2)
+for step in range(24):
+    optimizer.zero_grad()
+    goals = nn.functional.relu(1 - first) + nn.functional.relu(1 - second)
+    (goals + (w - torch.randn(2)).pow(2)).sum().backward()
+    optimizer.step()
 """

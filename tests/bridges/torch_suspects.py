@@ -884,6 +884,13 @@ clusters = torch.bmm(F.softmax(assign(nodes), dim=-1).transpose(1, 2), nodes)
 experts = torch.softmax(assign(nodes), dim=0)
 loss = head(clusters).pow(2).mean() + (experts * torch.randn(2, 5, 3)).sum(0).pow(2).mean()
 loss.backward(); optimizer.step()
+#@ two_signals_are_cut_into_windows connected
+net = nn.Linear(4, 6)
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+signals = net(torch.randn(2, 4))
+windows = signals.view(6, 2)
+loss = (windows.mean(1) - torch.randn(6)).pow(2).mean()
+loss.backward(); optimizer.step()
 #@ each_example_of_a_sequence_is_taken_in_a_loop connected
 rnn, lengths = nn.LSTM(3, 8), [5, 4, 2]
 optimizer = torch.optim.SGD(rnn.parameters(), 0.1)
