@@ -141,7 +141,7 @@ for _ in range(6):
     params = optax.apply_updates(params, updates)
 #@ the_weights_decay_faster_than_they_grow connected
 import optax
-params, x = {"w": jnp.full(3, 9.0), "b": jnp.full((), 9.0)}, jax.random.normal(jax.random.key(0), (8, 3))
+params, x = {"w": jnp.full(3, 9.0), "b": jnp.full((), 9.0)}, jax.random.uniform(jax.random.key(0), (8, 3))
 tx = optax.chain(optax.add_decayed_weights(5.0), optax.scale_by_learning_rate(0.01))
 state = tx.init(params)
 for _ in range(6):

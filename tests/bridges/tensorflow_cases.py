@@ -12,6 +12,13 @@ with tf.GradientTape() as tape:
     tape.watch(w)
     y = tf.reduce_sum(h)
 grad = tape.gradient(y, w)
+#@ scaled_before_the_block_and_not_watched not_watched
+w = tf.constant([1.0, 2.0])
+largest = tf.reduce_max(w)
+with tf.GradientTape() as tape:
+    #+ tape.watch(w)
+    y = tf.reduce_sum(w ** 2) / largest #!
+grad = tape.gradient(y, w)
 #@ variable_not_trainable not_trainable
 w = tf.Variable([1.0, 2.0], trainable=False) #! #- w = tf.Variable([1.0, 2.0])
 with tf.GradientTape() as tape:
