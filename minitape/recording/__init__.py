@@ -5,7 +5,7 @@
     ``sites``              lines of the user's program, and their text
     ``variable_names``     the names and values of the program's variables
     ``expression_names``   the names of operands and results in the program's text
-    ``memory_use``         the memory that a recording keeps
+    ``memory_use``         the memory that a recording occupies
 
 To convert minitape's own tape to a recording, explain uses these modules:
 

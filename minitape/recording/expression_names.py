@@ -18,7 +18,7 @@ class ExpressionNames(NamedTuple):
 
     Attributes:
         function: The last part of the called function's name, such as "matmul", or the label of an operator, such as
-            "×". It is "" for a subscript or a function without a name.
+            "×". The label is "" for a subscript or a function without a name.
         operands: The texts of the operands that are names, attributes or indexed names, such as "self.w" or "ws[0]".
             Other operands are None.
         result: The name to which the program assigns the result, or None.
@@ -54,7 +54,7 @@ class _ProgramExpressions(NamedTuple):
 
 _programs: dict[str, _ProgramExpressions] = {}
 _MAX_CACHED_FILES = 64
-# For each operator's syntax node, the label or the operation's name that another framework's recording uses.
+# The labels or operation names that recordings of other frameworks use, keyed by the operator's syntax node.
 OPERATOR_LABELS = {"Add": "+", "Sub": "−", "Mult": "×", "Div": "÷", "MatMult": "@", "Pow": "pow", "USub": "−x"}
 
 

@@ -1,4 +1,4 @@
-"""Follow values into the bodies of functions, loops and branches that ran in one call.
+"""Follow values into the bodies of functions, loops and branches that one call ran.
 
 The body of a loop is visited once, not once per iteration. An iteration's input is either an input of the loop or a
 result of an earlier iteration.
@@ -27,8 +27,9 @@ class EnclosingCall(NamedTuple):
 
     Attributes:
         node: The node of the call.
-        outer_rows: For each fed row of the body, the outside row that provides its value.
-        next_turn_rows: For each fed row of a loop body, the body's row that provides its value in the next iteration.
+        outer_rows: For each fed row of the body, the row outside the body that provides its value.
+        next_turn_rows: For each fed row of a loop body, the row of the body that provides its value in the next
+            iteration.
     """
 
     node: ValueNode
@@ -37,13 +38,14 @@ class EnclosingCall(NamedTuple):
 
 
 class FunctionBody(NamedTuple):
-    """The rows that are executed in a call.
+    """The recorded body of a function, loop or branch that ran in a call.
 
     Attributes:
         record: The recording of the body.
         row: The row that computes the requested result, or -1 if no particular result is requested.
-        outer_rows: For each fed row of the body, the outside row that provides its value.
-        next_turn_rows: For each fed row of a loop body, the body's row that provides its value in the next iteration.
+        outer_rows: For each fed row of the body, the row outside the body that provides its value.
+        next_turn_rows: For each fed row of a loop body, the row of the body that provides its value in the next
+            iteration.
     """
 
     record: Record
@@ -53,7 +55,7 @@ class FunctionBody(NamedTuple):
 
 
 def find_outermost_call_or_node_itself(node: ValueNode) -> ValueNode:
-    """Return the call on the tape that contains a function's node. A node of the tape itself is returned unchanged.
+    """Return the call on the tape that contains a function's node, or the node itself if it is on the tape.
 
     Args:
         node: The node.
@@ -69,7 +71,7 @@ def iter_bodies_computing_output(call: Call, output_index: OptionalNumber) -> It
     Args:
         call: The call to a function, loop or branch. Nothing is yielded for any other call, or if the tape has already
             released the recording of the function.
-        output_index: The index of the output. If it is None, all bodies are yielded, with -1 as the row.
+        output_index: The index of the output. If the index is None, all bodies are yielded, with -1 as the row.
     """
     concrete_function: Object = call.attrs.get("concrete_function")
     if concrete_function is not None:
@@ -79,7 +81,7 @@ def iter_bodies_computing_output(call: Call, output_index: OptionalNumber) -> It
         is_loop = primitive.name == "while"
         bodies = [*zip(primitive.bodies, primitive.first_inputs, strict=True)]
         if is_loop:
-            del bodies[0]  # The condition of a loop is its first body, and passes no gradient.
+            del bodies[0]  # The first body of a loop is its condition, through which no gradient passes.
         for body, first_input in bodies:
             if output_index is None or output_index < len(body.result_rows):
                 fed_rows = _list_rows_fed_to_body(call, body, first_input)
@@ -87,7 +89,7 @@ def iter_bodies_computing_output(call: Call, output_index: OptionalNumber) -> It
 
 
 def _list_rows_fed_to_body(call: Call, body: Object, first_captured_input: int) -> RowSequence:
-    """Return the outside rows that are fed to a body. The arguments of a loop body are the first inputs of the loop."""
+    """Return the rows from outside a body that are fed into it. A loop's first inputs feed its body's arguments."""
     argument_count = body.argument_count
     return [
         *call.inputs[:argument_count],
@@ -98,7 +100,7 @@ def _list_rows_fed_to_body(call: Call, body: Object, first_captured_input: int) 
 def _build_function_body(
     concrete_function: Object, input_rows: RowSequence, output_index: OptionalNumber, carried_count: int = 0
 ) -> FunctionBody:
-    """Return the body of a recorded function, whose first `carried_count` feeds are results of the last iteration."""
+    """Return a recorded function's body. Its first `carried_count` feeds receive results of the previous iteration."""
     feed_rows = [feed.row for feed in concrete_function.feeds]
     next_turn_rows = dict(zip(feed_rows[:carried_count], concrete_function.result_rows, strict=False))
     outer_rows = dict(zip(feed_rows, input_rows, strict=False))
@@ -114,7 +116,7 @@ def find_loop_condition(call: Call) -> FunctionBody | None:
     """Return the function body that decides whether a loop runs another iteration.
 
     Args:
-        call: The call. If it is not a loop, the result is None.
+        call: The call. If the call is not a loop, the result is None.
     """
     if call.primitive.name != "while":
         return None

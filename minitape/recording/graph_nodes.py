@@ -73,7 +73,7 @@ class PlacedSite(tuple[str | None, int | None]):
 
 
 def to_site(place: CodePlace | None) -> Site:
-    """Return the (file, line) of a code location, as a pair that stores the location.
+    """Return the (file, line) of a code location, as a pair that also stores the location itself.
 
     Args:
         place: The code location. For None, the result is `NOWHERE`.
@@ -126,7 +126,7 @@ class ValueNode:
         row: The row, or -1 for a value without a row.
         origin: The origin of a leaf or of a value without a row, if known.
         tensor: The tensor, if it still exists.
-        variable: The variable whose state the value is, if any.
+        variable: The variable, if the value is a variable's state.
         enclosing_call: The call that contains the row, if the row belongs to a tf.function, a loop or a branch.
     """
 
@@ -178,7 +178,7 @@ class ValueNode:
         return self.find_creation_place()
 
     def find_creation_place(self) -> CodePlace | None:
-        """Return the code location that created a leaf or a value without a row, or None if it is unknown."""
+        """Return the code location at which a leaf or a value without a row was created, or None if it is unknown."""
         return find_origin_place(self.origin)
 
     def find_dtype(self) -> DType | None:
@@ -197,7 +197,7 @@ class ValueNode:
         return "" if primitive is None else primitive.name
 
     def is_literal_number(self) -> bool:
-        """Return whether the node comes from a number literal in the program. Equal numbers share one row."""
+        """Return whether the node holds a number that the program wrote as a literal. Equal numbers share one row."""
         return self.record is not None and self.enclosing_call is None and self.record.is_python_number(self.row)
 
 
@@ -231,7 +231,7 @@ def is_variable_state(origin: ValueOrigin | None) -> bool:
 
 
 def is_leaf(node: ValueNode) -> bool:
-    """Return whether no recorded operation computed a node.
+    """Return whether a node was not computed by a recorded operation.
 
     Args:
         node: The node.

@@ -51,7 +51,7 @@ class InputEdge(NamedTuple):
 
 
 class RowDetails(Protocol):
-    """Looks up the details of a row when they are first read. Only a few rows need these details."""
+    """Looks up the details of a row when they are first read. The details are needed for only a few rows."""
 
     def find_site(self, row: RecordedRow) -> Site:
         """Return the line of the user's program that created a row."""
@@ -201,7 +201,7 @@ class RecordedRow:
         return None if self.extra is None else self.extra.find_object()
 
     def mark_as_tracked(self) -> None:
-        """Mark that a gradient passes through the row, if this becomes known only after the row was recorded."""
+        """Mark the row as tracked, because a later event showed that a gradient passes through it."""
         self.tracked = True
         self.cut = None
         self.cause = ""
@@ -261,7 +261,7 @@ class Escape(NamedTuple):
 
     @property
     def is_condition(self) -> bool:
-        """Whether the program asked for the value's truth value to decide which code runs."""
+        """Whether the program tested the truth of the value to decide which code runs."""
         return self.method in ("bool", "__bool__")
 
 
@@ -286,7 +286,7 @@ class BackwardPass:
 
     Attributes:
         target: The rows of the target.
-        function_name: The name of the framework's function that ran the pass.
+        function_name: The name of the framework function that ran the pass.
         tape: The tape that ran the pass, if the framework has tapes.
         site: The line on which the pass was started.
         call_stack: The statements that were running when the pass was started, outermost first.
@@ -374,7 +374,7 @@ def collect_rows_and_connected_ancestors(
     Args:
         rows: All rows of the recording.
         start_rows: The rows to start from.
-        stop_rows: The rows at which the search stops. They are returned, but their ancestors are not.
+        stop_rows: The rows at which the search stops. These rows are returned, but their ancestors are not.
     """
     return collect_rows_and_ancestors(
         rows, start_rows, lambda row, edge: rows[edge.input_row].tracked and row not in stop_rows, open_only=True

@@ -10,7 +10,7 @@ _RULE_TEXTS: list[Names] = [()] * FIRST_CODE + [p.texts[1:] for p in BY_CODE]
 
 
 class ScalarChains:
-    """The rows of a long recording as plain lists, because lists can be searched quickly.
+    """The rows of a long recording as plain lists, which can be searched quickly.
 
     Attributes:
         ops: The operation code of each row.
@@ -21,7 +21,7 @@ class ScalarChains:
     """
 
     def __init__(self, record: Record, spans: Spans, excluded_rows: RowSet):
-        """Read the columns of a recording. The tape recorded the ranges of rows in `spans`."""
+        """Read the columns of a recording. The tape recorded only the ranges of rows in `spans`."""
         self.ops, self.left, self.right, *_ = record.read_columns()
         self.is_recorded = bytearray(len(self.ops))
         for first, last in spans:
@@ -36,15 +36,15 @@ class ScalarChains:
     def map_first_consumers_to_outside_inputs(self, end_row: int) -> dict[int, RowSet]:
         """Map the rows of a chain to the rows outside the chain that they read.
 
-        If several rows of the chain read the same outside row, only the first of them lists it.
+        If several rows of the chain read the same row from outside the chain, only the first of them lists it.
 
         Args:
             end_row: The last row of the chain.
 
         Returns:
-            The outside rows that each row reads. Rows that read no outside row are omitted.
+            For each row of the chain, the rows outside the chain that it reads. Rows that read none are omitted.
         """
-        first_consumers: RowByRow = {}  # For each outside row, the lowest row of the chain that reads it.
+        first_consumers: RowByRow = {}  # For each row outside the chain, the lowest row of the chain that reads it.
         seen = bytearray(len(self.ops))
         waiting = [end_row]
         ops, left, right, is_recorded_scalar_with_rule_per_input, excluded_rows = (

@@ -118,7 +118,7 @@ def read_source_lines(filename: str) -> NameList:
 
 @make_interrupt_safe_context_manager
 def suppress_syntax_warnings() -> Iterator[None]:
-    r"""Suppress Python's warnings about the user's code, such as the one for ``"\d"``. They have already been shown."""
+    r"""Suppress the warnings that Python has already shown about the user's code, such as the one for ``"\d"``."""
     with catch_warnings():
         simplefilter("ignore")
         yield

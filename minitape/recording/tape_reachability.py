@@ -1,7 +1,7 @@
 """Find the rows that are on a tape, and the rows that an adjoint would reach.
 
-The result is computed only when explain needs it. Rows are ordered by their numbers, and values without a row by their
-clocks.
+These rows are computed only when explain needs them. Rows are ordered by their numbers, and values without a row by
+their clocks.
 """
 
 from contextlib import suppress
@@ -44,7 +44,7 @@ _PASSED_INPUTS = [(False, False)] * FIRST_CODE + [
 
 
 def unwrap_to_base_variable(value: Any) -> Any:
-    """Return the variable behind a Keras variable or behind a part of a variable.
+    """Return the variable that a Keras variable wraps, or that a part of a variable belongs to.
 
     Args:
         value: The object. Objects of other types are returned unchanged.
@@ -75,7 +75,7 @@ class TapeReachability:
         self.record = self.graph.record
         self.target_nodes = [node for target in targets for node in self.graph.list_nodes_of_value(target)[:1]]
         self.graph.target_keys = {node.key for node in self.target_nodes}
-        # The values keep the sources alive, so that no new source gets the id of an old one.
+        # Each source is stored too and so stays alive, because a new source might otherwise get its id.
         self._known_answers: dict[int, tuple[TargetOrSource, bool]] = {}
 
     @cached_property
@@ -115,7 +115,7 @@ class TapeReachability:
     def _has_gradient_in_last_call_of_same_targets(self, source: TargetOrSource) -> bool | None:
         """Return whether the last ``gradient`` call found a gradient for a source, or None if its targets differed.
 
-        The result is also None if the source was not among the sources of that call.
+        The result is also None if the source was not among the sources of the last call.
         """
         last = self.tape.last_request
         if last is None or len(last.targets) != len(self.targets):
@@ -240,7 +240,7 @@ class TapeReachability:
 
     @cached_property
     def escapes(self) -> list[LoggedEscape]:
-        """The values that left TensorFlow in any thread, oldest first."""
+        """The values that left the framework in any thread, oldest first."""
         escapes = [*get_thread_escape_log().escapes]
         for thread_log in [*provenance.THREAD_ESCAPE_LOGS]:
             if thread_log is not state.memory.escapes:

@@ -40,7 +40,7 @@ from .graph_nodes import (
 from .scalar_chains import LONG_RECORD, ScalarChains
 from .value_origins import ValueOrigin, ValueRef, find_origin, to_value_origin
 
-_calls_in_question: list[PythonCall] = []  # The py_function calls that are being searched for a break.
+_calls_in_question: list[PythonCall] = []  # The py_function calls in which a search for a break is under way.
 
 
 class ValueGraph:
@@ -152,7 +152,8 @@ class ValueGraph:
     def list_input_edges(self, node: ValueNode) -> list[NodeAndBreak]:
         """Return the nodes that a node was computed from.
 
-        The result is cached. For another tape's long recording, the result is empty, so that the search ends there.
+        The result is cached. For another tape's long recording, the result is empty, so that the search does not enter
+        that recording.
 
         Args:
             node: The node.
@@ -274,7 +275,7 @@ class ValueGraph:
         """Return the node of another row from the same recording and the same execution of a function.
 
         Args:
-            node: A node from that execution.
+            node: A node from the same execution.
             row: The other row.
         """
         record = node.record
@@ -289,14 +290,14 @@ class ValueGraph:
         Args:
             node_in_same_run: A node of the execution that contains the call.
             call: The call.
-            body: A body of the call. Its `row` computes the output.
+            body: A body of the call, whose `row` computes the output.
         """
         call_node = self.find_row_node_in_same_run(node_in_same_run, call.row)
         enclosing_call = EnclosingCall(call_node, body.outer_rows, body.next_turn_rows)
         return self.find_or_add_node_in_or_feeding_call(body.record, body.row, enclosing_call)
 
     def _iter_edges_to_values_assigned_before_read(self, node: ValueNode, row: int) -> Iterator[NodeAndBreak]:
-        """Yield edges to the values that the same function assigned to a variable before a row read the variable.
+        """Yield edges to the values that a function assigned to a variable before one of its rows read the variable.
 
         The assignment may be in a loop or a branch.
         """
@@ -394,7 +395,7 @@ class ValueGraph:
         rules: Sequence[object] | Rule | None,
         input_index: int,
     ) -> Break | None:
-        """Return why an operation passes no gradient to one of its inputs, or None if it passes a gradient."""
+        """Return the reason why an operation passes no gradient to one of its inputs, or None if it does pass one."""
         place = node.find_computation_use_or_creation_place()
         break_ = self._find_stop_gradient_assign_or_numpy_break(primitive, place) or self._find_dtype_break(
             node, input_node, primitive, place
@@ -415,7 +416,7 @@ class ValueGraph:
 
     @staticmethod
     def _find_stop_gradient_assign_or_numpy_break(primitive: Primitive, place: CodePlace | None) -> Break | None:
-        """Return the break at an operation that always cuts the gradient, stores a value or leaves the framework."""
+        """Return the break at an operation that always cuts the gradient, stores the value or passes it to NumPy."""
         name = primitive.name
         if name == "stop_gradient":
             return Break("stop_gradient", place, primitive.label)
@@ -493,7 +494,7 @@ class ValueGraph:
         if not callable(rules):
             return [rules[min(index, len(rules) - 1)] is not None for index in range(len(call.inputs))]
         cached = self._passes_by_call.get(id(call))
-        # A new call may have the identity of a call that no longer exists.
+        # A new call may have the same id as a call that no longer exists.
         if cached is not None and cached[0] is call:
             return cached[1]
         is_custom = call.primitive.name == "custom_gradient"

@@ -23,7 +23,7 @@ class ValueSummary:
     __slots__ = ("content", "_facts", "__weakref__")
 
     def __init__(self, content: Adjoint):
-        """Create a summary whose truth values are computed on demand."""
+        """Create a summary that examines the elements only on demand."""
         self.content = content
         self._facts: tuple[bool, bool] | None = None
 
@@ -33,7 +33,7 @@ class ValueSummary:
 
     @property
     def is_all_zero(self) -> bool:
-        """Whether all elements are known to be zero. False if there are no elements."""
+        """Whether there are elements and all of them are known to be zero."""
         return self.compute_zero_and_finite_flags()[0]
 
     @property
@@ -60,7 +60,7 @@ def compute_is_all_zero_and_all_finite(array: ndarray | None) -> tuple[bool, boo
         array: The array, or None if the elements are unknown.
 
     Returns:
-        Two truth values. The first one is False if there are no elements. For unknown or non-numeric elements, the
+        Two truth values. The first one is False if the array has no elements. For unknown or non-numeric elements, the
         result is (False, True).
 
     >>> compute_is_all_zero_and_all_finite(np.zeros(3)), compute_is_all_zero_and_all_finite(None)

@@ -1,4 +1,4 @@
-"""Declare the interface through which the checks learn everything about a framework except its rows."""
+"""Declare the interface through which the checks access a framework, apart from its recorded rows."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -16,17 +16,17 @@ NamesAndValues = Iterable[tuple[str, Any]]
 
 
 class Adapter:
-    """The interface through which the checks learn about the objects and operations of a framework.
+    """The interface through which the checks access a framework's objects and operations.
 
     Members without a default raise NotImplementedError, because a framework defines only the members that its checks
     use.
 
     Attributes:
         framework: The name of the framework, one of `causes.cause.FRAMEWORKS`.
-        dialect: The framework's functions that fixes need, as programs write them.
-        zero_mechanisms: The operations that make adjoints zero, keyed by the cause of the zeros.
+        dialect: How programs write the framework functions that fixes use.
+        zero_mechanisms: The operations that can make an adjoint zero, grouped by cause.
         class_loss_ops: The classification losses, such as cross-entropy.
-        cancelling_scopes: The names of layers in which shares may cancel, such as normalization layers.
+        cancelling_scopes: The names of layers, such as normalization layers, in which shares may cancel each other.
         unused_cause: The cause that is reported if the target does not depend on the source.
         escape_cause: The cause that is reported if a value left the framework.
         sweeps: The backward passes of the recording, oldest first. Empty for a tape, which does not record its passes.
@@ -42,7 +42,7 @@ class Adapter:
     sweeps: Sequence[BackwardPass] = ()
 
     def list_program_variable_names_and_values(self) -> NamesAndValues:
-        """Return the names and values of the variables in the program that asked the question."""
+        """Return the names and values of the variables in the program that requested the explanation."""
         raise NotImplementedError
 
     def to_handle_for_comparison(self, value: Any) -> Any:
@@ -54,7 +54,7 @@ class Adapter:
         return value
 
     def is_variable(self, obj: Any) -> bool:
-        """Return whether an object is a variable in the program.
+        """Return whether the program treats an object as a variable.
 
         Args:
             obj: The object.
@@ -81,14 +81,14 @@ class Adapter:
         """Return when and where a leaf was created.
 
         Args:
-            row: The row of a leaf.
+            row: The row of the leaf.
         """
         raise NotImplementedError
 
     def is_from_number_literal(self, row: RecordedRow) -> bool:
-        """Return whether a row comes from a number literal in the program.
+        """Return whether a row holds a number that the program wrote as a literal.
 
-        By default, return False, because most frameworks do not record where a number comes from.
+        By default, return False, because most frameworks do not record where a number came from.
 
         Args:
             row: The row.
@@ -146,14 +146,14 @@ class Adapter:
         return NOWHERE if rule is None else find_last_return_site(rule)
 
     def build_sentence_fields_from_program(self, question: Question, finding: Finding) -> TextsByName:
-        """Return the fields of a finding's sentence that depend on the program's text.
+        """Return those fields of a finding's sentence that depend on the program's text.
 
         Args:
             question: The question that the finding answers.
             finding: The finding.
 
         Returns:
-            The field values, keyed by name. The field "kind" selects one of the cause's sentences.
+            The values of the fields, keyed by name. The field "kind" selects one of the cause's sentences.
         """
         return finding.sentence_fields
 
@@ -161,7 +161,7 @@ class Adapter:
         """Return the program's name for an operation.
 
         Args:
-            question: The question that contains the row.
+            question: The question whose recording contains the row.
             row: The row of the operation.
         """
         return finding_sentences.describe_operation(question, row)

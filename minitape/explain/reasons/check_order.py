@@ -22,7 +22,7 @@ Refine = Callable[[FrameworkQuestion, Finding, RecordedRow], Finding]
 
 
 def find_nothing(question: FrameworkQuestion) -> None:
-    """Find no cause. This is the default for a framework that adds nothing to a check."""
+    """Find no cause. `FrameworkChecks` uses this function for checks to which a framework adds nothing."""
 
 
 def keep_finding(question: FrameworkQuestion, finding: Finding, row: RecordedRow) -> Finding:
@@ -60,29 +60,29 @@ class FrameworkChecks:
             watches.
         find_missing_derivative: Finds an operation on the path that passed no gradient, although no edge on the path is
             a break.
-        specialize_break: Modifies the finding about a break in place so that it uses the framework's own terms.
+        specialize_break: Modifies the finding for a break so that it uses the framework's own terms.
         find_cause_behind_break: Returns the finding that best explains a break: the given finding or a more fundamental
             one.
         is_target_computation_recorded_or_in_text: Returns whether the operation that computed the target is known.
         rank_escapes: Returns the values that were computed from the source and left the framework, starting with the
             most likely causes.
-        does_escape_reach_target_or_branch: Returns whether a value that left the framework came back to the target or
+        does_escape_reach_target_or_branch: Returns whether a value that left the framework still affected the target or
             decided which branch ran.
-        build_escape_finding: Returns the finding about one or more escapes that matter. By default, the finding is
-            about the first of these escapes.
+        build_escape_finding: Returns the finding for the escapes that matter. By default, it reports only the first of
+            these escapes.
         reports_every_escape: Whether all escapes that matter are passed to `build_escape_finding`, rather than only the
             first.
         find_replacement_of_unused_source: Finds a different object that was used in place of the source, which itself
             was not used.
-        find_reason_for_no_use: Finds out why the target was not computed from the source, based on what the framework
-            recorded.
+        find_reason_for_no_use: Finds out from the framework's recording why the target was not computed from the
+            source.
         find_result_unused_by_target: Finds a result that was computed from the source but does not contribute to the
             target.
         find_uncalled_layer: Finds a layer that was not called, if the source is one of its variables.
         build_finding_of_target_without_source: Reports that the target was not computed from the source.
-        find_lost_gradient: Finds out why a gradient was computed but not kept, or why no gradient was computed.
-        refine_nonfinite_finding: Returns a more specific finding about a nonfinite value.
-        refine_zero_finding: Returns a more specific finding about zeros.
+        find_lost_gradient: Finds out why a gradient was computed but not kept, or why none was computed.
+        refine_nonfinite_finding: Returns a more specific finding for a nonfinite value.
+        refine_zero_finding: Returns a more specific finding for a zero gradient.
     """
 
     find_refusal: FindCause = find_nothing
@@ -114,7 +114,7 @@ class FrameworkChecks:
 
 
 def find_path_break(question: FrameworkQuestion, framework: FrameworkChecks) -> OptionalFinding:
-    """Find the break on the path from the source to the target, and adapt the finding to the framework.
+    """Find the break in the path from the source to the target, and adapt the finding to the framework.
 
     Args:
         question: The question about the source.
@@ -129,7 +129,7 @@ def find_path_break(question: FrameworkQuestion, framework: FrameworkChecks) -> 
 
 
 def find_escape_to_target_or_branch(question: FrameworkQuestion, framework: FrameworkChecks) -> OptionalFinding:
-    """Find a value that was computed from the source, left the framework, and then came back or decided what ran.
+    """Find a value that was computed from the source and left the framework, but still affected the target.
 
     Args:
         question: The question about the source.
@@ -172,7 +172,7 @@ def find_cause_if_source_is_unused(question: FrameworkQuestion, framework: Frame
 
 
 def _refine_finding_with_row(question: FrameworkQuestion, finding: OptionalFinding, refine: Refine) -> OptionalFinding:
-    """Return the framework's refinement of a finding that blames a row, or any other finding unchanged."""
+    """Let the framework refine a finding that blames a row, and return any other finding unchanged."""
     if finding is None or finding.row is None:
         return finding
     return refine(question, finding, question.rows[finding.row])

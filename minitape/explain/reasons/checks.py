@@ -52,7 +52,7 @@ def find_non_float_source(question: Question) -> OptionalFinding:
         question: The question about the source.
 
     Returns:
-        The finding, or None if this is not the cause.
+        The finding, or None if the cause lies elsewhere.
     """
     dtype = str(getattr(question.source.dtype, "name", question.source.dtype)).removeprefix("torch.")
     if not dtype.startswith((*INTEGER_DTYPES, "string")):
@@ -72,7 +72,7 @@ def find_path_break_nearest_to_source(question: Question) -> OptionalFinding:
         question: The question about the source.
 
     Returns:
-        The finding, whose `more` lists the other breaks on this path and on other paths.
+        The finding, whose `more` lists the other breaks in this path and in other paths.
     """
     findings: list[Finding] = []
     for row, edge in question.path_breaks:
@@ -80,8 +80,8 @@ def find_path_break_nearest_to_source(question: Question) -> OptionalFinding:
         if findings and _does_finding_only_prepare_stored_value(findings[-1], edge, site):
             findings.pop()
         if findings and findings[-1].cause == edge.cause and edge.detail == "gradient":
-            # A break at another tape's gradient replaces a previous finding with the same cause, so that the line that
-            # computed this gradient is reported.
+            # A break at another tape's gradient replaces a previous finding with the same cause, because the line that
+            # computed the gradient is the one to report.
             findings.pop()
         if (edge.cause, site) not in [(finding.cause, finding.site) for finding in findings]:
             findings.append(Finding(edge.cause, site, row, edge.detail))
@@ -103,9 +103,9 @@ def _does_finding_only_prepare_stored_value(finding: Finding, edge: InputEdge, s
 
 
 def _map_rows_to_first_breaks_towards_target(question: Question) -> dict[int, set[tuple[str, Site]]]:
-    """Return the first breaks on each row's paths to the target, as (cause, site) pairs.
+    """Return, for each row, the first break in each of its paths to the target, as a (cause, site) pair.
 
-    Operations that block a path on purpose are left out.
+    Breaks that the program seems to intend are left out.
     """
     reachable: dict[int, set[tuple[str, Site]]] = {}
     for row in sorted(question.ancestors, reverse=True):
@@ -119,7 +119,7 @@ def _map_rows_to_first_breaks_towards_target(question: Question) -> dict[int, se
 
 
 def find_side_breaks(question: Question, known_findings: list[Finding]) -> list[Finding]:
-    """Find each break that alone blocks another path, unless the program seems to block that path on purpose.
+    """Find each break that is the only one in some other path, unless the program seems to intend that break.
 
     Args:
         question: The question about the paths.
@@ -154,10 +154,10 @@ def _yields_truth_value_index_or_count(question: Question, row: int, cause: str)
 
 
 def _is_break_intended(question: Question, row: int, edge: InputEdge) -> bool:
-    """Return whether a break yields a discrete value, leaves the gradient correct, or detaches a training target.
+    """Return whether a break seems intended: at a discrete value or a training target, or in a known idiom.
 
-    Two idioms leave the gradient correct: the straight-through estimator ``z + (q - z).detach()``, and the shift by
-    a maximum, ``x - x.max().detach()``.
+    Two idioms leave the gradient correct despite the break: the straight-through estimator ``z + (q - z).detach()``,
+    and subtracting a detached maximum, ``x - x.max().detach()``.
     """
     site = _find_break_site(question, row, edge)
     if _yields_truth_value_index_or_count(question, row, edge.cause) or is_training_target_detached(site):
@@ -177,7 +177,7 @@ def _is_break_intended(question: Question, row: int, edge: InputEdge) -> bool:
 
 
 def rank_escapes_by_likely_cause(question: Question, escapes: Iterable[Escape]) -> list[Escape]:
-    """Return escapes, starting with those that are most likely to be the cause.
+    """Return the given escapes, starting with those that are most likely to be the cause.
 
     Values that only decide which code runs come last, and values that lie behind a break come after values on an open
     path.
@@ -195,7 +195,7 @@ def rank_escapes_by_likely_cause(question: Question, escapes: Iterable[Escape]) 
 
 
 def find_escapes_beside_open_path(question: Question, known_findings: list[Finding]) -> list[Finding]:
-    """Find values that left the framework and came back as plain numbers, while another path is open.
+    """Find values that left the framework and reached the target as plain numbers, although another path is open.
 
     Args:
         question: The question about the source.
@@ -229,7 +229,7 @@ def _does_convert_only_to_compare(statement: Statement) -> bool:
 
 
 def find_break_before_escape(question: Question, escape: Escape) -> OptionalFinding:
-    """Find the break on the path from the source to a value that left the framework.
+    """Find the break in the path from the source to a value that left the framework.
 
     Args:
         question: The question about the source.
@@ -252,11 +252,11 @@ def find_path_from_source_to_escape(question: Question, escape: Escape) -> list[
 
 
 def is_escape_only_control_flow(question: Question, finding: Finding) -> bool:
-    """Return whether a value that left the framework only decided which code ran, and never came back.
+    """Return whether a value that left the framework only decided which code ran.
 
     Args:
         question: The question about the source.
-        finding: The finding about the value that left the framework.
+        finding: The finding for the value that left the framework.
     """
     place = (finding.row, finding.site)
     escape = next((escape for escape in question.escapes if (escape.row, escape.site) == place), None)
@@ -274,7 +274,7 @@ def does_escape_reach_target(question: Question, escape: Escape, follow_branches
         follow_branches: Whether a value counts as reaching the target if it only decides which branch runs.
 
     Returns:
-        Whether the value reaches the target, or True if the text of the line is unknown.
+        Whether the value reaches the target, or True if the line's text is unknown.
     """
     start = find_statement(escape.site)
     if not start:
@@ -291,7 +291,7 @@ def does_escape_reach_target(question: Question, escape: Escape, follow_branches
 
 
 def build_finding_of_first_escape(question: Question, escapes: Sequence[Escape]) -> Finding:
-    """Return the finding about the first of the given values that left the framework.
+    """Return the finding for the first of the given values that left the framework.
 
     Args:
         question: The question about the source.
@@ -304,7 +304,7 @@ def build_finding_of_first_escape(question: Question, escapes: Sequence[Escape])
 
 
 def is_name_bound_to_variable_elsewhere(question: Question, statement: Statement) -> bool:
-    """Return whether another statement assigns a variable to the same name.
+    """Return whether another statement assigns a variable to a name that the given statement assigns.
 
     Args:
         question: The question about the source.
@@ -316,7 +316,7 @@ def is_name_bound_to_variable_elsewhere(question: Question, statement: Statement
         for other in find_binding_statements(name, statement)
         if other is not statement
     ]
-    # A statement in another notebook cell counts only if this statement reads the assigned name.
+    # Statements in other notebook cells count only if the given statement reads the name that it assigns.
     reads_own_name = bool(set(statement.bound_names) & statement.read_names)
     values = [other.value for other in others if reads_own_name or other.file == statement.file]
     parts = [part for value in values for part in getattr(value, "elts", [value])]
@@ -324,7 +324,7 @@ def is_name_bound_to_variable_elsewhere(question: Question, statement: Statement
 
 
 def move_site_to_statement_start(statement: Statement, site: Site) -> Site:
-    """Return the first line of a statement, with the exact position inside the statement if known.
+    """Return the first line of a statement, together with the exact position inside the statement if it is known.
 
     Args:
         statement: The statement.
@@ -337,7 +337,7 @@ def move_site_to_statement_start(statement: Statement, site: Site) -> Site:
 def find_divergence_site_or_deeper_storing_site(call_stack: CallStack, other_stack: CallStack) -> Site:
     """Return the statement at which two call stacks diverge.
 
-    If a call further down the stack stores its result in an object, the statement containing that call is returned.
+    If a statement further down `call_stack` stores its result in an object, that statement is returned.
 
     Args:
         call_stack: The statements that ran, outermost first.
@@ -366,7 +366,7 @@ def find_rebound_name(question: Question) -> OptionalFinding:
         question: The question about the source.
 
     Returns:
-        The finding, or None if this is not the cause.
+        The finding, or None if the cause lies elsewhere.
     """
     if not question.source_rows:
         return None
@@ -423,7 +423,7 @@ def _iter_leaf_inputs_of_statement(question: Question, row: RecordedRow, stateme
 
 
 def find_leaf_replacing_source(question: Question) -> OptionalFinding:
-    """Find a leaf of the target that took the place of the source.
+    """Find a leaf that took the place of the source in the target's computation.
 
     Either the leaf was assigned to the source's name, or the statement that created the source ran again.
 
@@ -431,7 +431,7 @@ def find_leaf_replacing_source(question: Question) -> OptionalFinding:
         question: The question about the source.
 
     Returns:
-        The finding, or None if this is not the cause.
+        The finding, or None if the cause lies elsewhere.
     """
     created = question.adapter.find_creation(question.adapter.to_handle_for_comparison(question.source))
     own_statements = _list_assignments_up_to_first_outside_setup(created.call_stack)
@@ -500,18 +500,18 @@ def find_differentiable_shared_ancestors(question: Question) -> set[int]:
 
 
 def find_unused_source_sharing_ancestor(question: Question) -> OptionalFinding:
-    """Find a source that was computed from an ancestor of the target and then never used.
+    """Find a source that was computed from an ancestor of the target but was never used.
 
     Args:
         question: The question about the source.
 
     Returns:
-        The finding, or None if this is not the cause.
+        The finding, or None if the cause lies elsewhere.
     """
     if not question.source_rows or not find_differentiable_shared_ancestors(question):
         return None
     is_swapped = not question.find_rows_and_ancestors(question.source_rows).isdisjoint(question.target_rows)
-    if is_swapped:  # The target is an ancestor of the source, which a different check reports.
+    if is_swapped:  # A different check reports that the target is an ancestor of the source.
         return None
     first_row = question.source_rows[0]
     call_stack = question.rows[first_row].call_stack or question.source_call_stack
@@ -519,16 +519,16 @@ def find_unused_source_sharing_ancestor(question: Question) -> OptionalFinding:
 
 
 def find_leaf_equal_to_source(question: Question) -> OptionalFinding:
-    """Find a leaf of the target that has the same values as the unused source.
+    """Find a leaf among the target's ancestors that has the same values as the unused source.
 
-    Unless a tape watches the leaf or the source, a leaf whose elements are all equal is ignored, because a match is
-    then likely to be a coincidence.
+    A leaf whose elements are all equal is ignored unless a tape watches it or the source, because a match would
+    probably be a coincidence.
 
     Args:
         question: The question about the source.
 
     Returns:
-        The finding, or None if this is not the cause.
+        The finding, or None if the cause lies elsewhere.
     """
     adapter = question.adapter
     arrays = [adapter.find_array(question.source), *(question.rows[row].array for row in question.source_rows)]

@@ -63,7 +63,7 @@ def describe_operation(question: Question, row: int) -> str:
     """Return the name of an operation, or the source text of a comparison.
 
     Args:
-        question: The question that contains the row.
+        question: The question whose recording contains the row.
         row: The row of the operation.
     """
     statement = find_statement(question.rows[row].site if question.rows[row].op in COMPARE_OPS else NOWHERE)
@@ -82,7 +82,7 @@ def format_nonfinite_value_or_input_range(question: Question, finding: Finding) 
 
     Returns:
         For a nonfinite value, the value and the inputs it was computed from. For any other cause, the range of the
-        input in brackets, or "" unless exactly one input has known elements.
+        input in brackets if exactly one input has known elements, and "" otherwise.
     """
     is_value = finding.cause == "nan_forward" or (finding.cause, finding.variant) == ("nan_backward", "hidden")
     if finding.row is None:
@@ -97,7 +97,7 @@ def format_nonfinite_value_or_input_range(question: Question, finding: Finding) 
 
 
 def _format_nonfinite_and_inputs_or_placeholder(row: RecordedRow, arrays: list[np.ndarray]) -> str:
-    """Return a row's first nonfinite element and the inputs that led to it."""
+    """Return a row's first nonfinite element and the input elements that it was computed from."""
     if row.array is None or np.isfinite(row.array).all():
         return fill("NaN or an infinity")
     index = np.argmin(np.isfinite(row.array))
@@ -112,14 +112,14 @@ def _format_nonfinite_and_inputs_or_placeholder(row: RecordedRow, arrays: list[n
 
 
 def find_sentences_of_finding(framework: str, finding: Finding) -> CauseText:
-    """Return the sentences that fit a finding.
+    """Return the sentences that describe a finding.
 
     Args:
         framework: The name of the framework.
         finding: The finding, with its sentence fields.
     """
     variant = finding.sentence_fields.get("kind", finding.variant)
-    # If a later line hides the nonfinite value, the forward and backward passes share one sentence.
+    # If a later line hides the nonfinite value, the sentence for the forward pass also fits the backward pass.
     is_hidden = (finding.cause, variant) == ("nan_backward", "hidden")
     return CAUSES["nan_forward" if is_hidden else finding.cause].get_text_or_default_variant(framework, variant)
 

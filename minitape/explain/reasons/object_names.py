@@ -67,8 +67,8 @@ def get_source_name_or_placeholder(question: Question) -> str:
 def find_name_bound_at_site(site: Site) -> str:
     """Return the name that a statement assigns to the object created at a site.
 
-    If the site stores the exact position, the name for that position is chosen: ``b`` for 2.0 in ``a, b = f(1.0),
-    f(2.0)``.
+    If the site stores the exact position, the name that receives the value at that position is returned, such as ``b``
+    for ``f(2.0)`` in ``a, b = f(1.0), f(2.0)``.
 
     Args:
         site: The site at which the object was created.
@@ -117,7 +117,7 @@ def find_access_path(question: Question, wanted_object: Any) -> str:
 
     Args:
         question: The question, which gives access to the program's names.
-        wanted_object: The object, as `Adapter.to_handle_for_comparison` returns it.
+        wanted_object: The handle that `Adapter.to_handle_for_comparison` returns for the object.
 
     Returns:
         The expression, or "" if no expression is found.
@@ -142,7 +142,7 @@ def _list_paths_from_objects_containers_and_loops(adapter: Adapter) -> list[Acce
 
 
 def _find_loop_variable_names() -> set[str]:
-    """Return the names of all loop and comprehension variables in the program that asked the question."""
+    """Return the names of all loop and comprehension variables in the program that requested the explanation."""
     frame = find_asking_or_innermost_user_frame()
     statements = list_statements(None if frame is None else frame.f_code.co_filename)
     loops = (node for statement in statements for node in statement.nodes)
@@ -151,10 +151,10 @@ def _find_loop_variable_names() -> set[str]:
 
 
 class AccessPaths:
-    """The shortest expressions by which a program reaches its objects, such as ``trainer.net[0].weight``.
+    """The shortest expressions through which a program accesses its objects, such as ``trainer.net[0].weight``.
 
-    The program is searched breadth-first and only once, no matter how many objects are looked up. Each lookup continues
-    the search where the last one ended.
+    The program's objects are searched breadth-first and only once, no matter how many of them are looked up. Each
+    lookup continues the search from where the previous lookup stopped.
     """
 
     def __init__(
@@ -163,8 +163,8 @@ class AccessPaths:
         """Prepare the search.
 
         Args:
-            named_values: The names to start from, each with the value that it holds.
-            to_handle_for_comparison: Returns the object by which a value is compared.
+            named_values: The names to start from, each with its value.
+            to_handle_for_comparison: Returns the object that represents a value in comparisons.
         """
         # The handles are stored because an id is unique only while its object exists.
         self._found: dict[int, tuple[str, Any]] = {}
@@ -174,7 +174,7 @@ class AccessPaths:
         """Return the shortest expression for an object, or "" if none is found.
 
         Args:
-            wanted_object: The object to find, as `to_handle_for_comparison` returns it.
+            wanted_object: The handle that `to_handle_for_comparison` returns for the object.
         """
         key = id(wanted_object)
         while key not in self._found:
@@ -206,15 +206,16 @@ class AccessPaths:
 
 
 def share_searches_between_questions() -> TemporaryAttributes:
-    """Return a context manager in which all questions share one search of the program and one of the recording.
+    """Return a context manager within which all questions share the results of searching the program and the recording.
 
-    The block must not run any of the program's code, because the searches do not notice later changes.
+    The ``with`` block must not run any of the program's code, because the shared results would not reflect later
+    changes.
     """
     return TemporaryAttributes(shared_results, by_key=shared_results.by_key or {})
 
 
 def find_first_access_path(all_access_paths: Iterable[AccessPaths], wanted_object: Any) -> str:
-    """Return the first expression that leads to an object in any of the access paths, or "" if none leads there.
+    """Return the first expression found for an object among the given access paths, or "" if none is found.
 
     Args:
         all_access_paths: The access paths, preferred ones first.

@@ -55,10 +55,10 @@ class Statement:
 
     Attributes:
         node: The syntax node of the statement.
-        file: The name of its file or notebook cell.
+        file: The name of the file or notebook cell that contains the statement.
         enclosing: The compound statements around this statement, outermost first.
-        order: The statement's number in the program.
-        block: A number shared by all statements of the same body.
+        order: The statement's position in the program.
+        block: A number that all statements in the same body share.
     """
 
     node: ast.stmt
@@ -174,7 +174,7 @@ class Statement:
         """Return the first call to a function or method with one of the given names, or None.
 
         Args:
-            *names: The names, without modules or objects.
+            *names: The names, without a module or object prefix.
         """
         return next((n for n in self.calls if find_last_name_of_dotted_path(n.func) in names), None)
 
@@ -221,13 +221,13 @@ def collect_own_names_and_attributes_of_nodes(nodes: Iterable[AST]) -> NameSet:
     """Return the names and attributes among the given syntax nodes.
 
     Args:
-        nodes: The nodes. Their children are not visited.
+        nodes: The nodes. Child nodes are not visited.
     """
     return {name for n in nodes for name in (getattr(n, "id", ""), getattr(n, "attr", "")) if name}
 
 
 def find_last_name_of_dotted_path(node: AST) -> str:
-    """Return the last name of an expression: "f" for ``f`` and ``a.b.f``, or "" for other expressions.
+    """Return the last part of a dotted name: "f" for ``f`` and ``a.b.f``, or "" for other expressions.
 
     Args:
         node: The expression.
@@ -247,7 +247,7 @@ def find_last_name_or_text(node: AST) -> str:
 
 
 def find_root_name(node: AST) -> str:
-    """Return the first name of an expression: "a" for ``a.b.f``, ``a[0].f`` and ``a(x).f``.
+    """Return the name with which an expression begins: "a" for ``a.b.f``, ``a[0].f`` and ``a(x).f``.
 
     Args:
         node: The expression.
@@ -264,7 +264,7 @@ class ProgramText:
     Attributes:
         statements: All statements, in source order.
         statement_by_site: The innermost statement on each line of code.
-        definitions: The functions defined under each name. The name of a class refers to its ``__init__``.
+        definitions: The functions defined under each name. A class name maps to the class's ``__init__``.
         imported_modules: The module that each imported name comes from.
         mentioning_statements: The statements that mention each name or attribute. Statements with calls are also listed
             under `CALL_RESULTS`.
@@ -298,7 +298,7 @@ def read_program(file: OptionalText) -> ProgramText:
     """Return the parsed program to which a file belongs, parsing it again if the text or notebook has changed.
 
     Args:
-        file: The name of a file or notebook cell. A cell belongs to the program formed by all cells.
+        file: The name of a file or notebook cell. A cell belongs to the program formed by all cells of its notebook.
 
     Returns:
         The program, or an empty program if the text is unknown or cannot be parsed.
@@ -322,7 +322,7 @@ def _parse_program(texts: tuple[TextPair, ...]) -> ProgramText:
     program_text = ProgramText()
 
     def visit_body(body: Iterable[ast.stmt], file: str, enclosing: tuple[Statement, ...]) -> None:
-        # The top levels of all cells count as one block, because cells run one after the other.
+        # The top-level statements of all cells count as one block, because cells run one after the other.
         block = len(program_text.statements) if enclosing else -1
         for node in body:
             statement = Statement(node, file, enclosing, len(program_text.statements), block)
@@ -386,7 +386,7 @@ def list_call_sites(file: OptionalText, *names: str) -> list[Site]:
 
     Args:
         file: One of the program's files.
-        *names: The last names of the functions, such as "compile" for ``model.compile``.
+        *names: The last parts of the functions' names, such as "compile" for ``model.compile``.
     """
     return [statement.site for statement in list_statements(file) if statement.find_call(*names)]
 
@@ -396,7 +396,7 @@ def list_binding_sites(file: OptionalText, *name_endings: str) -> list[Site]:
 
     Args:
         file: One of the program's files.
-        *name_endings: The ends of the names, such as ".trainable" for the attribute of any object.
+        *name_endings: The endings, such as ".trainable" for an attribute that any object may have.
     """
     return [
         statement.site
@@ -415,7 +415,7 @@ def find_statement(site: Site) -> Statement:
 
 
 def find_last_name_of_call_at_placed_site(site: Site) -> str:
-    """Return the last part of the name of the function called at a site, or "" if the exact position is unknown.
+    """Return the last part of a called function's name, or "" if the call's exact position is unknown.
 
     Args:
         site: The site, which must store its position, like a `PlacedSite`.
@@ -572,9 +572,9 @@ def split_key_lookup(node: AST) -> tuple[OptionalExpression, str]:
 
 
 def identify_expression_by_scoped_names(node: AST, statement: Statement) -> set[tuple[ScopedName, str]]:
-    """Return the scoped names that identify an expression in `ValueFlow`, each with the part that it denotes.
+    """Return the scoped names under which `ValueFlow` tracks an expression, each with the part that is accessed.
 
-    A part is a dictionary key, or the class that defines an attribute. The part is "" if it is not known.
+    A part is a dictionary key, or the class that defines an attribute, or "" if neither is known.
 
     Args:
         node: The expression. The result is empty unless the expression is a name, an attribute or an item.
@@ -604,7 +604,7 @@ def pair_targets_with_values(statement: Statement) -> Iterator[tuple[ast.expr, O
     """Return each target of an assignment with the value that the target receives.
 
     Args:
-        statement: The statement. If it is not an assignment, each value is None.
+        statement: The statement. For statements other than assignments, each value is None.
     """
     values = getattr(statement.value, "elts", [])
     if len(statement.targets) == 1 or len(values) != len(statement.targets):
@@ -613,7 +613,7 @@ def pair_targets_with_values(statement: Statement) -> Iterator[tuple[ast.expr, O
 
 
 def _get_name_if_class_without_base_or_subclass(file: str, name: str) -> str:
-    """Return a name unchanged if it names a class without base classes or subclasses in the text, or "" otherwise."""
+    """Return a class's name if the file defines the class without base classes or subclasses, or "" otherwise."""
     classes = [statement.node for statement in list_statements(file) if isinstance(statement.node, ast.ClassDef)]
     own_classes = [definition for definition in classes if definition.name == name and not definition.bases]
     if not own_classes or any(name in map(find_last_name_of_dotted_path, definition.bases) for definition in classes):
@@ -628,9 +628,9 @@ class ValueFlow(NamedTuple):
     """The flow of one value through a program.
 
     Attributes:
-        definitions: The functions defined under each name. The name of a class refers to its ``__init__``.
-        carriers: For each scoped name that receives the value, the statements that pass the value to it, each with the
-            parts that receive the value.
+        definitions: The functions defined under each name. A class name maps to the class's ``__init__``.
+        carriers: Maps each scoped name that receives the value to the statements that pass the value to it, and each of
+            these statements to the parts that receive the value.
     """
 
     definitions: dict[str, list[FunctionNode]]
@@ -662,7 +662,7 @@ def may_depend_on_statement(source_statement: Statement, statement: Statement, p
 
     Args:
         source_statement: The statement that computes the value.
-        statement: The statement that contains the expressions. It belongs to the same program.
+        statement: The statement that contains the expressions, in the same program.
         parts: The expressions.
     """
     nodes = [n for part in parts for n in ast.walk(part)]
@@ -713,7 +713,7 @@ def _trace_value(
 
 
 def _does_code_read_value(flow: ValueFlow, nodes: Iterable[AST], statement: Statement) -> bool:
-    """Return whether the given syntax nodes of a statement read the value of a flow."""
+    """Return whether any of the given syntax nodes of a statement reads the value that a flow traces."""
     nodes = list(nodes)
     # In ``d["key"]``, only the item is read, not all of ``d``.
     item_bases = {id(split_key_lookup(n)[0]) for n in nodes}
@@ -738,7 +738,7 @@ def _does_code_read_value(flow: ValueFlow, nodes: Iterable[AST], statement: Stat
 
 
 def _is_rebound_between(key: ScopedName, carrier: Statement, reader: Statement) -> bool:
-    """Return whether a name is certainly rebound between the statement that sets it and the statement that reads it."""
+    """Return whether a name is certain to be rebound between two statements: one that sets it and one that reads it."""
     statements_between = (
         statement
         for statement in list_statements(carrier.file)[carrier.order + 1 : reader.order]
@@ -794,7 +794,7 @@ def _iter_names_receiving_value_in_call(
 
 
 def _does_modify_part_of_own_parameter(statement: Statement) -> bool:
-    """Return whether a statement changes a part, such as an item, of one of its function's arguments."""
+    """Return whether a statement changes a part, such as an item, of an argument of the enclosing function."""
     changed_names = {find_root_name(target) for target in statement.targets if not isinstance(target, ast.Name)}
     changed_names |= {
         find_root_name(c.func) for c in statement.calls if find_last_name_of_dotted_path(c.func) in STORING_METHODS

@@ -5,7 +5,7 @@ row lists edges to the rows from which it was computed. An edge that blocks the 
 *break*, and stores the cause.
 
 A `Question` holds the rows of one source and one target. This module finds the path between them whose breaks cost
-least, and ``checks.py`` reports the break on this path that is nearest to the source.
+least, and ``checks.py`` reports the break in this path that is nearest to the source.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ StepsByRow = dict[int, PathStep | None]  # A path may end at a row, which then m
 
 
 class Creation(NamedTuple):
-    """The creation of an object.
+    """When and where an object was created.
 
     Attributes:
         clock: The time of creation, or 0 if it is unknown.
@@ -75,11 +75,11 @@ class Finding:
         detail: The value of the sentence's field ``what``, such as the name of an operation.
         variant: Which variant of the cause's sentences to use, or "" for the default.
         other_name: The value of the sentence's field ``other``, such as the name of another object.
-        more: The other breaks on the same path and on other paths.
+        more: The other breaks in the same path and in other paths.
         is_intended: Whether the program breaks the path on purpose, or None if the cause alone determines this.
         sentence_fields: Values for additional fields of the sentence.
         is_side_break: Whether this finding is listed in another finding's `more` and blocks a different path.
-        has_gradient: Whether a gradient exists, although the cause usually prevents one.
+        has_gradient: Whether a gradient exists even though the cause usually prevents one.
     """
 
     cause: str
@@ -111,9 +111,9 @@ class Question:
         sweep: The backward pass to explain, if one ran.
         name: The program's name for the source.
         block_clock: The time at which the tape's ``with`` block began, if the framework has tapes.
-        shared_rows: The rows before the changes that apply only to this source, if other questions share those rows, or
-            None otherwise. Questions that share these rows and a target also share the results of searches from the
-            target.
+        shared_rows: The rows without the changes made only for this source, if other questions use the same rows, or
+            None otherwise. Questions with the same shared rows and the same target also share the results of searches
+            that start at the target.
     """
 
     adapter: Adapter
@@ -135,7 +135,7 @@ class Question:
 
     @cached_property
     def used_source_rows(self) -> RowList:
-        """The rows of the source that the target was computed from."""
+        """Those rows of the source that the target was computed from."""
         return [row for row in self.source_rows if row in self.ancestors]
 
     @cached_property
@@ -165,7 +165,7 @@ class Question:
 
     @cached_property
     def path_breaks(self) -> list[PathStep]:
-        """The breaks on the path, except those that only repeat the previous break."""
+        """The breaks in the path, except those that only repeat the previous break."""
         next_breaks = self.get_or_compute_shared_result(
             "breaks", lambda: map_rows_to_next_break(self.first_steps_of_cheapest_paths_to_target)
         )
@@ -250,7 +250,7 @@ class Question:
 
     @property
     def is_source_variable(self) -> bool:
-        """Whether the source is a variable in the program."""
+        """Whether the program treats the source as a variable."""
         return self.adapter.is_variable(self.source)
 
     @property
@@ -272,11 +272,12 @@ class Question:
 def find_cheapest_steps_to_target(question: Question) -> StepsByRow:
     """Return the first step of each ancestor's path to the target, or None for the target itself.
 
-    The breaks on this path have the lowest total cost. Edges that pass gradients are free, and the cost of every other
-    edge is given by `compute_break_cost`. The search uses Dijkstra's algorithm, starting at the target.
+    Each path is the one whose breaks have the lowest total cost. Edges that pass gradients are free, and the cost of
+    every other edge is given by `compute_break_cost`. The search uses Dijkstra's algorithm, starting at the target.
 
     Args:
-        question: The question that provides the target. If the question also has a source, the search ends there.
+        question: The question that provides the target. If the question also has a source, the search ends at the
+            source.
 
     Returns:
         The steps. Ancestors with cheaper paths come first.
@@ -303,7 +304,7 @@ def find_cheapest_steps_to_target(question: Question) -> StepsByRow:
 
 
 def map_rows_to_next_break(cheapest_steps: StepsByRow) -> StepsByRow:
-    """Return the first break on each row's path to the target, so that a long path is searched only once.
+    """Return the first break in each row's path to the target, so that a long path is searched only once.
 
     Args:
         cheapest_steps: The first step of each row's path. Rows nearer to the target come first.
@@ -321,8 +322,8 @@ def compute_break_cost(question: Question, row: int, edge: InputEdge, next_edge:
 
     * A break that repeats the cause of the next break is almost free, so that a chain of such breaks counts only once.
     * If the target is not tracked, each break at an integer row has the same cost (`INDEX_BREAK_COST`).
-    * Among paths of equal cost, a break before the tape's block costs more, and so does a line that detaches a training
-      target. A break that removes a whole term of a sum costs less.
+    * Among paths of equal cost, a break before the tape's block or on a line that detaches a training target costs
+      more. A break that removes a whole term of a sum costs less.
 
     Args:
         question: The question about the path.
@@ -348,7 +349,7 @@ def compute_break_cost(question: Question, row: int, edge: InputEdge, next_edge:
 
 
 def _has_same_reason_as_next(kind: Kind, edge: InputEdge, next_edge: InputEdge) -> bool:
-    """Return whether a break has the same reason as the break that follows it."""
+    """Return whether a break has the same reason as the next break toward the target."""
     if (edge.cause, next_edge.cause) == ("computed_before_tape", "not_recorded"):
         return True
     return edge.cause == next_edge.cause and not kind.repeats_cost
@@ -395,7 +396,7 @@ def does_cut_remove_scalar_term(question: Question, cut_row: int) -> bool:
 
 
 def is_training_target_detached(site: Site) -> bool:
-    """Return whether a line detaches a value with a name like "target" or "label".
+    """Return whether a line detaches a value whose name contains a word like "target" or "label".
 
     Args:
         site: The site of the line.
@@ -416,7 +417,7 @@ def is_same_as_or_due_to_previous_break(previous: InputEdge, edge: InputEdge) ->
     A break is a repetition in three cases:
 
     * Both breaks have the same cause, and the later break is not at the result of a gradient call.
-    * The break is at an integer produced by the previous break.
+    * The break is at an integer that was computed by the operation at the previous break.
     * The operation was not recorded because its input was computed before the tape began.
     """
     if previous.cause == edge.cause:
@@ -428,7 +429,7 @@ def is_same_as_or_due_to_previous_break(previous: InputEdge, edge: InputEdge) ->
 
 
 def list_distinct_breaks(path: Iterable[PathStep]) -> list[PathStep]:
-    """Return the breaks on a path, except those that only repeat the previous break.
+    """Return the breaks in a path, except those that only repeat the previous break.
 
     Args:
         path: The steps of the path, from the source to the target. Steps without a break may be left out.

@@ -4,8 +4,8 @@ A check reads the rows and backward passes of a `CheckedRun`, which is built fro
 recording. The check yields a `Suspicion` for each thing that looks wrong, with the line, the values and the affected
 sources.
 
-`LEADING_CHECKS` and `TRAILING_CHECKS` need only rows. A framework's own checks, such as the checks of optimizer steps,
-run in between. The sentences are in ``causes/suspicions.py``.
+`LEADING_CHECKS` and `TRAILING_CHECKS` do not depend on the framework. A framework's own checks, such as checks of
+optimizer steps, run between the two. The sentences are in ``causes/suspicions.py``.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Suspicion(NamedTuple):
         fields: The values for the fields of the cause's sentence.
         row: The row whose connected ancestors have wrong gradients.
         source_keys: The keys of the sources whose gradients are wrong, if no row identifies these sources.
-        only_rows: The only affected rows, if not all ancestors of `row` are affected.
+        only_rows: The affected rows, if not all connected ancestors of `row` are affected.
         variant: Which variant of the cause's sentences to use.
     """
 
@@ -82,7 +82,7 @@ class Suspicion(NamedTuple):
 
         Args:
             source_name: The program's name for the source.
-            question: The question through which a fix may read the rows.
+            question: The question whose rows a fix may read.
         """
         answer = explain_cause(question.adapter.framework, self.cause, self.site, self.variant, self.fields)
         answer.name = source_name
@@ -105,7 +105,7 @@ def build_row_suspicion(
         cause: The cause, one of `causes.CAUSES`.
         fields: The values for the fields of the cause's sentence.
         variant: Which variant of the cause's sentences to use.
-        only_rows: The only affected rows, if not all ancestors of `row` are affected.
+        only_rows: The affected rows, if not all connected ancestors of `row` are affected.
     """
     return Suspicion(cause, row.site, fields, row.index, only_rows=set(only_rows), variant=variant)
 
@@ -116,13 +116,13 @@ class CheckedRun:
 
     Attributes:
         rows: All rows, in execution order.
-        sweeps: The backward passes that computed an adjoint.
+        sweeps: The backward passes that computed adjoints.
         escapes: The values that left the framework.
         op_names: The framework's names for the operations that the checks look for.
         describe_escape: Describes how a value left the framework.
         has_placeholder_values: Whether the values are placeholders, so that only their shapes are meaningful.
         recording: The framework's recording to which the rows belong, or None for a tape.
-        adapter: The interface to the framework, for fixes.
+        adapter: The interface to the framework, which fixes use.
         checks: The framework's own checks.
         find_source_key: Returns the key that identifies a source.
         find_source_rows: Returns the rows of a source.
@@ -130,8 +130,8 @@ class CheckedRun:
         sources_with_gradient: The sources that received a gradient, keyed by source key.
         trained_keys: The keys of all sources that the program trains, if they are known.
         has_named_sources: Whether programs explicitly list the sources whose gradients they request.
-        find_operand_row_before_implicit_broadcast: Returns the row of an operand before the framework broadcast it
-            implicitly.
+        find_operand_row_before_implicit_broadcast: Returns the row of an operand as it was before the framework
+            implicitly broadcast it.
         find_row_read_as_logits_by_loss: Returns the row that a loss uses as logits, or None if the operation is not
             such a loss.
     """
@@ -237,7 +237,7 @@ class CheckedRun:
 
     @cached_property
     def suspicions(self) -> list[Suspicion]:
-        """All suspicions, each with the affected source or rows, starting with the most certain suspicion."""
+        """All suspicions, most certain first, each with the sources or rows that it affects."""
         checks = LEADING_CHECKS if self.has_placeholder_values else (*LEADING_CHECKS, *self.checks, *TRAILING_CHECKS)
         with np.errstate(all="ignore"):
             return [
@@ -247,7 +247,7 @@ class CheckedRun:
             ]
 
     def _add_affected_ancestors_not_searched_before(self, suspicion: Suspicion) -> Suspicion:
-        """Add the connected ancestors of a suspicion's row, but stop at rows that an earlier suspicion already reached.
+        """Add the row's connected ancestors to a suspicion, but stop at rows that an earlier suspicion already reached.
 
         Only the first suspicion with a given cause counts for a source, so no row is searched twice for one cause.
         """
@@ -260,15 +260,15 @@ class CheckedRun:
 
     @cached_property
     def question_without_source_and_target(self) -> Question:
-        """A question without a source or a target, through which fixes read the rows."""
+        """A question without a source or a target, whose rows fixes may read."""
         assert self.adapter is not None
         return Question(self.adapter, self.rows, [], [], None)
 
     def list_suspicions_of_source(self, source: Any) -> list[Suspicion]:
-        """Return the suspicions about the gradient of a source, one per cause, most certain first.
+        """Return the suspicions about a source's gradient, at most one for each cause, most certain first.
 
-        A suspicion about the size of a value describes only a symptom. Such a suspicion is omitted if a more certain
-        one exists.
+        A suspicion about the size of an adjoint describes only a symptom, and is omitted if a more certain suspicion
+        exists.
 
         Args:
             source: The source.
@@ -289,7 +289,7 @@ Check = Callable[[CheckedRun], Iterable[Suspicion]]
 
 
 def check_accidental_broadcast(run: CheckedRun) -> Suspicions:
-    """Find an operation on a column (N, 1) and a row (N,) that makes the loss average N × N terms by mistake.
+    """Find an operation that combines a column (N, 1) with a row (N,) by mistake, so the loss averages N × N terms.
 
     Args:
         run: The run to check.
@@ -357,7 +357,7 @@ def is_column_and_vector(column_shape: Sizes, vector_shape: Sizes) -> bool:
 def _find_operands_and_broadcast_column_index(
     run: CheckedRun, row: RecordedRow
 ) -> tuple[list[RecordedRow], OptionalNumber]:
-    """Return an operation's two operands, and the index of a column if the other operand is a row of equal length."""
+    """Return an operation's two operands, and the column's index if the other operand is a row of equal length."""
     operands = [
         run.rows[run.find_operand_row_before_implicit_broadcast(run, row, operand)] for operand in row.inputs[:2]
     ]
@@ -372,9 +372,9 @@ def _find_mistaken_broadcast_rows_up_to_sum(run: CheckedRun, table_row: Recorded
     """Return the rows that lead from a table to the sum of all its elements.
 
     Returns:
-        The rows, or an empty set if no such sum exists or the program seems to build the table on purpose. The table is
-        intended if the program reduces it along one axis, passes it to a softmax, or combines it with a table of
-        different elements.
+        The rows, or an empty set if no such sum exists or the program seems to build the table on purpose. The table
+        seems intended if the program reduces it along one axis, passes it to a softmax, or combines it with another
+        table whose elements differ.
     """
     table, waiting, shape = {table_row.index}, [table_row], tuple(table_row.shape)
     is_summed = False
@@ -408,7 +408,7 @@ def _is_softmax_or_loss_applying_softmax(run: CheckedRun, row: RecordedRow) -> b
 
 
 def _is_table_combined_with_independent_table(run: CheckedRun, row: RecordedRow, table: RowSet) -> bool:
-    """Return whether a table is combined with another table that the same mistake did not create."""
+    """Return whether a table is combined with another table that does not result from the same mistake."""
     others = {index for table_row in table - {row.index} for index in run.rows[table_row].inputs} - table
     for index in others:
         maker = run.find_row_before_reshapes(index)
@@ -419,7 +419,7 @@ def _is_table_combined_with_independent_table(run: CheckedRun, row: RecordedRow,
 
 
 def _is_made_only_from_columns_and_vectors(run: CheckedRun, table_row: RecordedRow) -> bool:
-    """Return whether a table was computed only from tables that combine a column with a vector by mistake.
+    """Return whether a table was computed only from tables that result from combining a column with a vector.
 
     Args:
         run: The run to check.
@@ -464,7 +464,7 @@ def check_activation_before_logits_loss(run: CheckedRun) -> Suspicions:
 
 
 def _format_place_suffix_of_layer(layer_row: RecordedRow, loss_row: RecordedRow) -> str:
-    """Return a layer's place in brackets, with the layer's name if its line also calls the loss."""
+    """Return a layer's code location in brackets, preceded by the layer's name if the same line also calls the loss."""
     filename, line = layer_row.site
     if layer_row.scope and line is not None and layer_row.site == loss_row.site:
         return fill(" ({place})", place=f"{'.'.join(layer_row.scope)}, {format_place(filename, line)}")
@@ -472,7 +472,7 @@ def _format_place_suffix_of_layer(layer_row: RecordedRow, loss_row: RecordedRow)
 
 
 def _get_called_loss_name_or_placeholder(site: Site) -> str:
-    """Return the name of the loss function called on a line, or "The loss" if no called name looks like a loss."""
+    """Return the name of the loss function called on a line, or "The loss" if no called function looks like one."""
     names = (ast.unparse(call.func) for call in find_statement(site).calls)
     return next(
         (name for name in names if len(name) <= 60 and find_loss_word(name.rpartition(".")[2])), fill("The loss")
@@ -485,7 +485,7 @@ def find_row_read_as_logits_by_loss(run: CheckedRun, row: RecordedRow) -> Option
     TensorFlow's sigmoid cross-entropy begins with ``where(logits >= 0, logits, 0)``.
 
     Args:
-        run: The run that contains the row.
+        run: The run whose recording contains the row.
         row: The row of the operation.
     """
     if not row.op.startswith("Select"):
@@ -498,9 +498,9 @@ def find_row_read_as_logits_by_loss(run: CheckedRun, row: RecordedRow) -> Option
 
 
 def _find_activation_and_logits_in_log_of_exp(run: CheckedRun, row: RecordedRow) -> tuple[str, OptionalNumber]:
-    """Return the name of the activation that a logarithm of exponentials computes, and the row it is applied to.
+    """Return the activation to which a logarithm of exponentials belongs, and the row of the activation's input.
 
-    ``log(1 + exp(z))`` is the logarithm of a sigmoid, and ``log(sum(exp(z)))`` belongs to a softmax.
+    Up to signs, ``log(1 + exp(z))`` is the logarithm of a sigmoid. ``log(sum(exp(z)))`` is part of a log-softmax.
     """
     activation = "sigmoid" if row.op.lower() == "log1p" else ""
     inputs = row.inputs[:1]
@@ -517,7 +517,7 @@ def _find_activation_and_logits_in_log_of_exp(run: CheckedRun, row: RecordedRow)
 
 
 def _find_row_before_signs_and_shifts(run: CheckedRun, index: int) -> RecordedRow:
-    """Return the row before all reshapes, sign changes, and shifts by a maximum or a constant."""
+    """Return the row before any reshapes, sign changes, and subtractions of a maximum or an untracked value."""
     while True:
         row = run.find_row_before_reshapes(index)
         op = row.op.lower()
@@ -587,11 +587,11 @@ def _check_untracked_term(run: CheckedRun, row: RecordedRow, terms: Collection[i
 
 
 def _check_escaped_terms(run: CheckedRun, additions: list[RecordedRow]) -> Suspicions:
-    """Find a number that left the framework and was later added to the target.
+    """Find a value that left the framework and was later added to the target as a plain number.
 
     Args:
         run: The run to check.
-        additions: The terms of the target that add a number.
+        additions: The additions in the target's computation in which one operand is a constant.
     """
     if not additions:
         return
@@ -610,7 +610,7 @@ def _check_escaped_terms(run: CheckedRun, additions: list[RecordedRow]) -> Suspi
 
 
 def _iter_sums_and_terms_of_target(run: CheckedRun, sweep: BackwardPass) -> Iterator[RecordedRow]:
-    """Yield the operations that compute the target as a sum of terms, down to the terms without a gradient."""
+    """Yield the operations that compute the target as a sum of terms, down to those terms that have no gradient."""
     waiting = list(sweep.target)
     while waiting:
         row = run.rows[waiting.pop()]
@@ -634,13 +634,13 @@ def _is_zero_constant(run: CheckedRun, row: int) -> bool:
 
 
 def _adds_constant(run: CheckedRun, row: RecordedRow) -> bool:
-    """Return whether a row adds a constant to a value."""
+    """Return whether a row is the sum of a constant and another value."""
     constant_count = sum(_is_constant_or_multiple_of_constant(run, index) for index in row.inputs)
     return row.op in run.op_names.add_ops and constant_count == (1 if len(row.inputs) > 1 else 0)
 
 
 def _is_constant_or_multiple_of_constant(run: CheckedRun, index: int) -> bool:
-    """Return whether a row is a constant or a multiple of a constant."""
+    """Return whether a row is a constant, or was computed only from constants by products and reshapes."""
     row = run.rows[index]
     if row.kind == "constant":
         return True
@@ -736,7 +736,7 @@ def check_vanishing_or_exploding_by_repetition(run: CheckedRun) -> Suspicions:
 
 
 def _iter_repetition_series(run: CheckedRun) -> Iterator[list[RowSize]]:
-    """Yield the repetitions of each operation that runs at least `MIN_REPETITIONS` times, starting at the target."""
+    """Yield the repetitions, last one first, of each operation that runs at least `MIN_REPETITIONS` times."""
     rows = (run.rows[index] for index in sorted(run.reached_operations, reverse=True))
     groups = group_values_by_key(
         ((id(run.reached_operations[row.index]), row.op, row.site, tuple(row.shape)), RowSize(row.index, size))
@@ -788,7 +788,8 @@ def check_saturated_activations(run: CheckedRun) -> Suspicions:
 def _find_smallest_adjoint_size_from_row_to_target(run: CheckedRun, row: int) -> float:
     """Return the size of the smallest adjoint between the target and a row.
 
-    Before a logarithm, the adjoint is large if a probability is small, so the adjoint at the row alone is misleading.
+    The adjoint at a logarithm's input is large if a probability is small, so the adjoint at the row alone is
+    misleading.
     """
     downstream = {row}
     waiting = [row]
@@ -803,7 +804,7 @@ def _find_smallest_adjoint_size_from_row_to_target(run: CheckedRun, row: int) ->
 def _has_small_or_unknown_slope(run: CheckedRun, row: RecordedRow, adjoint: OptionalArray) -> bool:
     """Return whether an activation is almost flat at the elements that an adjoint reached.
 
-    If so, the gradient is small because of the activation, and not because shares cancel.
+    Such a slope shows that the gradient is small because of the activation, and not because shares cancel.
     """
     value = run.find_array(row.index)
     if value is None or adjoint is None or value.shape != adjoint.shape:
@@ -820,7 +821,7 @@ def find_row_and_its_tiny_adjoint_ancestors(run: CheckedRun, row: int, adjoint_s
 
     Args:
         run: The run to check.
-        row: A reached operation.
+        row: The row of an operation that an adjoint reached.
         adjoint_size: The root mean square of the adjoint at the operation.
     """
     ancestors = run.find_row_and_connected_ancestors(row)

@@ -56,7 +56,7 @@ from .question import Creation, Question
 
 
 def build_tape_adapter(tape: GradientTape, targets: TargetsOrSources, sources: TargetsOrSources) -> TapeAdapter:
-    """Read the rows that a question about a tape may need.
+    """Read the rows that may be needed to answer a question about a tape.
 
     If all sources have gradients, values that escaped under other tapes are not read.
 
@@ -114,7 +114,7 @@ def map_ancestors_to_inputs(
     Returns:
         For each ancestor, the nodes that it was computed from, each with the break on its edge, if any.
     """
-    # The keys are node keys, in the order in which the search visits the nodes.
+    # The dictionary's keys identify nodes, in the order in which the search visits them.
     inputs: dict[Hashable, list[NodeAndBreak]] = {}
     times: dict[ValueNode, NumberPair] = {}
     times_by_key: dict[Hashable, NumberPair] = {}
@@ -146,7 +146,7 @@ def _build_execution_order_key(reachability: TapeReachability, node: ValueNode) 
 
 
 def build_question(adapter: TapeAdapter, source: Any) -> TapeQuestion:
-    """Return the question about one source of a tape.
+    """Return the question about one source of a gradient on a tape.
 
     Args:
         adapter: The adapter for the tape.
@@ -273,16 +273,16 @@ def build_tape_row(details: TapeRowDetails, index: int, node: ValueNode, edges: 
 
 
 class TapeAdapter(Adapter):
-    """Answers the checks' questions about a tape and its objects.
+    """The adapter through which the checks access a tape and its objects.
 
     Attributes:
         reachability: The tape's rows, and which of them its adjoints reach.
         rows: The rows of the recording.
         row_of_node: The index in `rows` of each node, keyed by the node's key.
-        rows_by_name: The rows that represent a tensor or variable, keyed by the keys of
-            `ValueGraph.list_keys_of_value`.
+        rows_by_name: The rows that represent a tensor or variable, by each key that `ValueGraph.list_keys_of_value`
+            returns for it.
         escapes: The values that left the framework, newest first.
-        owners: The layers that own variables.
+        owners: Looks up the layers that own variables.
     """
 
     framework = "tape"
@@ -315,7 +315,7 @@ class TapeAdapter(Adapter):
 
     @cached_property
     def sweep(self) -> BackwardPass | None:
-        """A replay of the backward sweep to all sources with a gradient, or None if the sweep cannot be replayed."""
+        """A replay of the backward sweep to all sources that have a gradient, or None if no replay is possible."""
         sources = [source for source in self.reachability.sources if self.reachability.is_connected(source)]
         return replay_sweep(self.reachability, self.row_of_node, build_unit_seeds(self.reachability), sources)
 
@@ -338,11 +338,11 @@ class TapeAdapter(Adapter):
         ]
 
     def list_program_variable_names_and_values(self) -> NamesAndValues:
-        """Return the names and values of the variables in the program that asked the question."""
+        """Return the names and values of the variables in the program that requested the explanation."""
         return collect_asking_variables().items()
 
     def is_variable(self, obj: Any) -> bool:
-        """Return whether an object is a variable in the program.
+        """Return whether the program treats an object as a variable.
 
         Args:
             obj: The object.
@@ -389,7 +389,7 @@ class TapeAdapter(Adapter):
         """Return when and where a leaf was created.
 
         Args:
-            row: The row of a leaf.
+            row: The row of the leaf.
         """
         node: ValueNode = row.extra
         variable = node.variable
@@ -397,12 +397,12 @@ class TapeAdapter(Adapter):
             return self.find_creation(variable)
         clock = row.clock
         if not clock and row.position != OTHER_RECORDING:
-            # A leaf of this recording without a creation time is newer than the beginning of the block.
+            # If a leaf in this recording has no creation time, it is newer than the beginning of the block.
             clock = max((begin.clock for begin in self.reachability.block_begins), default=0) + 1
         return Creation(clock, list(row.call_stack))
 
     def is_from_number_literal(self, row: RecordedRow) -> bool:
-        """Return whether a row comes from a number literal in the program. Equal numbers share one row.
+        """Return whether a row holds a number that the program wrote as a literal. Equal numbers share one row.
 
         Args:
             row: The row.
@@ -411,7 +411,7 @@ class TapeAdapter(Adapter):
         return node.is_literal_number()
 
     def was_watched_by_program(self, row: RecordedRow) -> bool:
-        """Return whether the program watched a row, either by calling ``watch`` or by reading a variable.
+        """Return whether the program made the tape watch a row, by calling ``watch`` or by reading a variable.
 
         Args:
             row: The row.
@@ -426,7 +426,7 @@ class TapeAdapter(Adapter):
         return build_call_stack_outermost_first(CodePlace(begins[-1].frames))
 
     def is_after_block_begin(self, clock: int) -> bool:
-        """Return whether a time is after the beginning of one of the tape's ``with`` blocks.
+        """Return whether one of the tape's ``with`` blocks had begun before the given time.
 
         Args:
             clock: The time.
@@ -468,7 +468,7 @@ class TapeAdapter(Adapter):
         """Return the program's name for an operation, such as ``sqrt`` or ``sqrt in norm(...)``.
 
         Args:
-            question: The question that contains the row.
+            question: The question whose recording contains the row.
             row: The row of the operation.
         """
         node: ValueNode = question.rows[row].extra

@@ -1,4 +1,4 @@
-"""Explain why a gradient of minitape's own tape is None, zero, nonfinite or wrong."""
+"""Explain why a gradient from minitape's own tape is None, zero, nonfinite or wrong."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -44,7 +44,7 @@ def find_source_not_watched_when_used(question: TapeQuestion) -> OptionalFinding
         question: The question about the source.
 
     Returns:
-        The finding, or None if this is not the cause.
+        The finding, or None if the cause lies elsewhere.
     """
     if not question.used_source_rows or _is_first_step_on_tape_a_reported_break(question):
         return None
@@ -62,7 +62,7 @@ def find_source_not_watched_when_used(question: TapeQuestion) -> OptionalFinding
 
 
 def _find_cause_of_missing_watch(question: TapeQuestion, first_use: RecordedRow | None) -> OptionalFinding:
-    """Find out why no tape watched the source, for example because it is frozen or was replaced by a tensor.
+    """Find out why no tape watched the source: for example, it may be frozen or may have been replaced by a tensor.
 
     Args:
         question: The question about the source.
@@ -84,7 +84,7 @@ def _find_cause_of_missing_watch(question: TapeQuestion, first_use: RecordedRow 
 
 
 def _is_first_step_on_tape_a_reported_break(question: TapeQuestion) -> bool:
-    """Return whether the path's first step on this tape is a break that another check reports.
+    """Return whether the path's first step on this tape is a break that a different check reports.
 
     Args:
         question: The question about the source.
@@ -154,7 +154,7 @@ def refine_break_finding_with_tape_details(question: TapeQuestion, finding: Find
 
     Args:
         question: The question about the source.
-        finding: The finding about the break that is nearest to the source.
+        finding: The finding for the break that is nearest to the source.
         row: The row at which the path breaks.
     """
     rule = find_blamed_return_site_of_rule(question, row.index)
@@ -171,11 +171,11 @@ def refine_break_finding_with_tape_details(question: TapeQuestion, finding: Find
 
 
 def _blame_block_exit_or_bypass(question: TapeQuestion, finding: Finding, row: RecordedRow) -> None:
-    """Blame the statement that left or bypassed the tape's block.
+    """Change a finding so that it blames the statement by which the program left or bypassed the tape's block.
 
     Args:
         question: The question about the source.
-        finding: The finding about the break.
+        finding: The finding for the break.
         row: The row at which the path breaks.
     """
     if row.extra.record is None and _is_site_in_pause(finding.site):
@@ -217,7 +217,7 @@ def find_uncalled_layer_of_source(question: TapeQuestion) -> OptionalFinding:
 
 
 def find_leaf_of_same_kind_equal_to_source(question: TapeQuestion) -> OptionalFinding:
-    """Find a different object of the same kind with equal values.
+    """Find a different object that is of the same kind as the source and has the same values.
 
     Layer variables are ignored, because several layers often start with the same weights.
 
@@ -225,7 +225,7 @@ def find_leaf_of_same_kind_equal_to_source(question: TapeQuestion) -> OptionalFi
         question: The question about the source.
 
     Returns:
-        The finding, or None if this is not the cause.
+        The finding, or None if the cause lies elsewhere.
     """
     if question.is_source_variable and question.adapter.owners.find_owner(question.source) is not None:
         return None
@@ -237,9 +237,9 @@ def find_leaf_of_same_kind_equal_to_source(question: TapeQuestion) -> OptionalFi
 
 
 def build_finding_of_escape_or_earlier_break(question: TapeQuestion, escapes: Sequence[Escape]) -> Finding:
-    """Return a finding about the first escape, or about a break before the escape.
+    """Return the finding for the first escape, or for a break before that escape.
 
-    If such a break exists, its finding lists the escape in `more`.
+    If there is a break before the escape, its finding lists the escape in `more`.
 
     Args:
         question: The question about the source.
@@ -375,7 +375,7 @@ def is_blocked_path_needed_beside_open_path(question: TapeQuestion, break_findin
 
     Args:
         question: The question about the source.
-        break_finding: The break on the blocked path.
+        break_finding: The finding for the break in the blocked path.
     """
     if get_kind_name_or_error_kind(break_finding.cause) == "cut":
         return any(
@@ -416,7 +416,7 @@ def find_cause_of_zero_or_nonfinite(question: TapeQuestion) -> OptionalFinding:
 def move_finding_into_call(
     question: TapeQuestion, finding: Finding, entered_calls: int = 0
 ) -> tuple[TapeQuestion, Finding]:
-    """Replace a finding about a function call with a finding inside the function.
+    """Replace a finding that blames a function call with a finding that blames an operation inside the function.
 
     Args:
         question: The question that the finding answers.
@@ -424,8 +424,8 @@ def move_finding_into_call(
         entered_calls: The number of calls already entered, at most `MAX_CALL_DEPTH`.
 
     Returns:
-        The question inside the innermost call to blame, and the finding that answers it. If no call contains a finding,
-        the arguments are returned unchanged.
+        The question about the innermost call to blame, and the finding that answers it. If nothing inside a call is to
+        blame, the arguments are returned unchanged.
     """
     unchanged = question, finding
     if entered_calls == MAX_CALL_DEPTH or finding.row is None or question.rows[finding.row].op not in FUNCTION_OPS:
@@ -518,7 +518,7 @@ def explain_gradient(adapter: TapeAdapter, source: Any) -> Explanation:
 def find_break_on_tape_of_py_function(
     tape: GradientTape, target: TargetOrSource, source: TargetOrSource
 ) -> Break | None:
-    """Return the break on the path from a source to a target inside a ``tf.py_function``, or None.
+    """Return the break in the path from a source to a target inside a ``tf.py_function``, or None.
 
     Args:
         tape: The tape that recorded the function while it ran.

@@ -71,12 +71,12 @@ class BlamedPlace:
         place: The exact code location, if known.
         row: The row to blame, if any.
         node: The node of that row.
-        call: The expression at the code location, if known. Despite its name, this may be any expression.
-        function_text: The text of the function that `call` calls, or "" if it is not a call.
+        call: The expression at the code location, if known, which is not necessarily a call.
+        function_text: The text of the called function, or "" if `call` is not a call.
     """
 
     def __init__(self, adapter: TapeAdapter, question: Question, finding: Finding):
-        """Look up the statement and the expression of a finding."""
+        """Look up the statement and the expression that a finding blames."""
         self.adapter = adapter
         self.question = question
         self.finding = finding
@@ -98,7 +98,7 @@ class BlamedPlace:
         """Return the source text of the blamed operation, or its name if the text is too long.
 
         Args:
-            is_whole_call: Whether the call stands for all operations that ran inside it.
+            is_whole_call: Whether the text must stand for all operations that ran inside the call.
         """
         name = self.finding.detail
         if self.calls_module_function():
@@ -134,7 +134,7 @@ def build_finding_sentence_fields(adapter: TapeAdapter, question: Question, find
 
 
 def describe_nondifferentiable_op(blamed: BlamedPlace) -> Fields:
-    """Describe an operation without a derivative, such as a step function, Python's ``max`` or a shape."""
+    """Describe an operation without a derivative, such as a step function, Python's ``max`` or a shape query."""
     if blamed.function_text in ("max", "min"):
         return {"kind": "python", "what": blamed.function_text, "instead": f"tf.{blamed.function_text}imum"}
     return {"kind": VARIANT_OF_OP.get(blamed.finding.detail, ""), "what": blamed.format_operation()}
@@ -149,7 +149,7 @@ def describe_escape(blamed: BlamedPlace) -> Fields:
     """Describe how a value left the framework.
 
     Args:
-        blamed: The location at which the value left the framework.
+        blamed: The finding, with the location at which the value left the framework.
 
     Returns:
         The sentence fields.
@@ -196,7 +196,7 @@ def describe_value_stored_in_variable(blamed: BlamedPlace) -> Fields:
 
 
 def describe_operation_outside_block(blamed: BlamedPlace) -> Fields:
-    """Describe an operation that ran outside the tape's block, under another tape or during set-up."""
+    """Describe an operation that ran outside the tape's block, for example under another tape or during set-up."""
     adapter = blamed.adapter
     node = blamed.node
     if blamed.finding.detail in ("gradient", "reset") or node is None:
@@ -262,7 +262,7 @@ def find_assigned_name_and_update_call(blamed: BlamedPlace) -> TextPair:
     """Return the name that a statement assigns, and the call that would update the variable in the same way.
 
     Args:
-        blamed: The location of the assignment.
+        blamed: The finding, with the location of the assignment.
 
     Returns:
         The name and the call, such as ("w", "w.assign_sub(g)"). The call is "" if the statement does not update a

@@ -41,7 +41,7 @@ ROUNDING_TOLERANCE = 1e-5  # The largest relative rounding error of a float32 su
 def build_row_finding(
     question: Question, cause: str, row: int, variant: str = "", detail: str = "", site: Site = NOWHERE
 ) -> Finding:
-    """Return a finding about a row.
+    """Return a finding that blames a row.
 
     Args:
         question: The question that the finding answers.
@@ -63,7 +63,7 @@ def is_row_value_all_zero(question: Question, row: int) -> bool:
     """Return whether all elements of a row are known to be zero.
 
     Args:
-        question: The question that contains the row.
+        question: The question whose recording contains the row.
         row: The row.
     """
     value = question.rows[row].value
@@ -74,7 +74,7 @@ def is_row_value_finite_or_unknown(question: Question, row: int) -> bool:
     """Return whether all elements of a row are finite. A row without a known value counts as finite.
 
     Args:
-        question: The question that contains the row.
+        question: The question whose recording contains the row.
         row: The row.
     """
     value = question.rows[row].value
@@ -85,7 +85,7 @@ def find_adjoint(question: Question, row: int) -> OptionalArray:
     """Return the elements of the adjoint that arrived at a row, if they are known.
 
     Args:
-        question: The question that contains the backward pass.
+        question: The question about the gradient.
         row: The row.
     """
     return to_float_array(question.required_sweep.adjoints.get(row))
@@ -97,7 +97,7 @@ def find_blamed_return_site_of_rule(question: Question, row: int) -> Site:
     If the rule has several return statements, one that returns zeros or nothing is preferred.
 
     Args:
-        question: The question that contains the row.
+        question: The question whose recording contains the row.
         row: The row of the operation.
 
     Returns:
@@ -114,12 +114,12 @@ def find_blamed_return_site_of_rule(question: Question, row: int) -> Site:
 def build_custom_rule_finding(
     question: Question, row: int, cause: str = "custom_rule", variant: str = "", detail: str = ""
 ) -> Finding:
-    """Return a finding about the program's own derivative rule for an operation.
+    """Return a finding that blames the program's own derivative rule for an operation.
 
     Blame the rule's return statement, or the operation's line if the rule's text is unknown.
 
     Args:
-        question: The question that contains the row.
+        question: The question whose recording contains the row.
         row: The row of the operation.
         cause: The cause.
         variant: Which variant of the cause's sentences to use.
@@ -129,10 +129,10 @@ def build_custom_rule_finding(
 
 
 def find_row_that_passed_on_no_adjoint(question: Question) -> OptionalNumber:
-    """Return the row on the path that received an adjoint but did not pass any on.
+    """Return the row on the path that received an adjoint but passed none on.
 
     Args:
-        question: The question that contains the backward pass.
+        question: The question about the gradient.
 
     Returns:
         The first such row as seen from the target. None if every row on the path passed an adjoint on, or if the
@@ -193,7 +193,7 @@ def find_cause_of_nonfinite(question: Question) -> OptionalFinding:
 
 
 def find_cause_of_nonfinite_back_to_first_pass(question: Question) -> OptionalFinding:
-    """Find where a NaN arose. If a weight was already NaN, search the earlier backward passes for its origin.
+    """Find where a NaN arose, by searching earlier backward passes if a weight was already NaN.
 
     Args:
         question: The question about the gradient of the last backward pass.
@@ -264,7 +264,7 @@ def _explain_nonfinite_leaf(question: Question, leaf: RecordedRow) -> Finding:
 
 
 def _find_operation_on_nonfinite_data_masked_later(question: Question, data_row: int) -> OptionalNumber:
-    """Return the operation that combines nonfinite data with a tracked value, if only its result is masked.
+    """Return the operation that combines nonfinite data with a tracked value, if the program masks only its result.
 
     Args:
         question: The question about the gradient.
@@ -278,7 +278,7 @@ def _find_operation_on_nonfinite_data_masked_later(question: Question, data_row:
 
 
 def _are_infinities_inserted_on_purpose(question: Question, first_row: RecordedRow, consumer: int) -> bool:
-    """Return whether a row holds infinities that the program inserted on purpose, as a mask does."""
+    """Return whether a row holds infinities that the program inserted on purpose, for example in a mask."""
     selections = question.adapter.zero_mechanisms["not_selected"]
     if first_row.kind != "constant" and first_row.op not in selections:
         return False
@@ -299,7 +299,7 @@ def _find_first_nan_row_or_consumer(question: Question, nonfinite: Iterable[int]
 
 
 def may_product_overflow(question: Question, product_row: int, factors: Iterable[OptionalArray]) -> bool:
-    """Return whether the product of some elements would exceed the range of the row's type."""
+    """Return whether a factor is so large that the product may exceed the range of the row's type."""
     dtype = question.rows[product_row].dtype.replace("bfloat16", "float32")
     if dtype not in ("float32", "float64"):
         return False
@@ -311,7 +311,7 @@ def may_product_overflow(question: Question, product_row: int, factors: Iterable
 
 
 def find_cause_of_zero(question: Question) -> OptionalFinding:
-    """Find the operation that turned adjoints into the zeros that arrived at the source.
+    """Find the operation that turned nonzero adjoints into the zeros that arrived at the source.
 
     Args:
         question: The question about the source.
@@ -352,10 +352,10 @@ def _find_zero_origins_hooks_and_zeroing_calls(question: Question) -> tuple[RowB
     """Find out where a sweep makes adjoints zero. The sweep is searched only once for all sources.
 
     Returns:
-        A dictionary, a set and a list. The dictionary maps each row whose shares all come from one operation with a
-        zero adjoint to the row of this operation, or to the last row in a chain of such operations. The set contains
-        the rows whose adjoint is zero although their shares have a nonzero sum. The list contains the calls that
-        received a nonzero adjoint but sent zeros or completed a zero sum.
+        A dictionary, a set and a list. The dictionary covers the rows whose shares all come from one operation with a
+        zero adjoint. It maps each of them to the row of that operation, or to the last row in a chain of such
+        operations. The set contains the rows whose adjoint is zero although their shares have a nonzero sum. The list
+        contains the calls that received a nonzero adjoint but sent zeros or completed a zero sum.
     """
     sweep = question.required_sweep
     zero_rows = {row for row, adjoint in sweep.adjoints.items() if adjoint.is_all_zero}
@@ -406,7 +406,7 @@ def _explain_last_zeroing_or_hook(
 
 
 def explain_cancellation(question: Question, last_sender: int, cancelled_row: int) -> Finding:
-    """Explain why the shares that arrived at a row cancel: through a normalizing function or in the program itself.
+    """Explain why the shares that arrived at a row cancel: because of a normalizing function, or of the program itself.
 
     Args:
         question: The question about the gradient.
@@ -431,7 +431,7 @@ def explain_cancellation(question: Question, last_sender: int, cancelled_row: in
 
 
 def find_mechanism_that_can_zero_adjoint(question: Question, row: int) -> str:
-    """Return the cause by which an operation can make an adjoint zero, or "" if the adapter lists no cause.
+    """Return the cause by which an operation can make an adjoint zero, or "" if the adapter lists none for it.
 
     Args:
         question: The question about the gradient.
@@ -445,7 +445,7 @@ def explain_zero_of_operation(question: Question, row: int) -> Finding:
     """Explain why an operation received a nonzero adjoint but sent zeros.
 
     Args:
-        question: The question that contains the backward pass.
+        question: The question about the gradient.
         row: The row of the operation.
     """
     operation = question.rows[row]
@@ -501,7 +501,7 @@ def _explain_min_max_used_as_clip_or_relu(question: Question, operation: Recorde
 
 
 def _explain_zeros_of_class_loss(question: Question, operation: RecordedRow) -> Finding:
-    """Explain the zeros sent by a cross-entropy that has only one class or assigns all the probability to one class."""
+    """Explain why a cross-entropy has zero gradients: because it has only one class or receives one-hot predictions."""
     shape = question.rows[operation.inputs[0]].shape
     class_axis = 1 if len(shape) > 1 else 0
     if not shape or shape[class_axis] == 1:
@@ -510,7 +510,7 @@ def _explain_zeros_of_class_loss(question: Question, operation: RecordedRow) -> 
 
 
 def _explain_product_that_sends_zeros(question: Question, operation: RecordedRow) -> Finding:
-    """Explain why a product sends zeros: an underflow, terms that cancel, or a zero factor."""
+    """Explain why a product sends zeros: because of an underflow, terms that cancel, or a zero factor."""
     row = operation.index
     factors = collect_known_arrays(question, _list_inputs_not_computed_from_source(question, row))
     if does_adjoint_times_factor_underflow(question, row, factors):
@@ -521,12 +521,12 @@ def _explain_product_that_sends_zeros(question: Question, operation: RecordedRow
 
 
 def explain_zero_by_cancellation_or_other_row(question: Question, row: int) -> Finding:
-    """Explain the zeros sent by an operation that is not in the adapter's table of zero-making operations.
+    """Explain why an operation sent zeros although the adapter lists no cause for it.
 
     Either the operation's shares cancel, or the zeros come from an earlier or later operation.
 
     Args:
-        question: The question that contains the backward pass.
+        question: The question about the gradient.
         row: The row of the operation.
     """
     operation = question.rows[row]
@@ -559,7 +559,7 @@ def _list_inputs_not_computed_from_source(question: Question, row: int) -> RowLi
 def are_other_factors_nonzero(question: Question, product_row: int) -> bool:
     """Return whether all factors of a product that do not depend on the source are known and free of zeros.
 
-    If this is true, the shares of a broadcast factor are zero because they cancel in a sum.
+    If these factors are nonzero, the shares of a broadcast factor are zero because they cancel in a sum.
 
     Args:
         question: The question about the gradient.
@@ -574,7 +574,7 @@ def does_adjoint_times_factor_underflow(question: Question, product_row: int, ot
     """Return whether the product of a nonzero adjoint and a nonzero factor is too small for the row's type.
 
     Args:
-        question: The question that contains the backward pass.
+        question: The question about the gradient.
         product_row: The row of the product.
         other_factors: The other factors of the product.
     """
@@ -588,7 +588,7 @@ def does_adjoint_times_factor_underflow(question: Question, product_row: int, ot
 
 
 def find_relu_or_step_that_made_input_zero(question: Question, row: int) -> OptionalFinding:
-    """Find the relu or step function that made the input of a row zero, as in ``relu(x) ** 2``.
+    """Find the relu or step function that made an operation's input zero, as in ``relu(x) ** 2``.
 
     Args:
         question: The question about the gradient.
@@ -606,10 +606,10 @@ def find_relu_or_step_that_made_input_zero(question: Question, row: int) -> Opti
 
 
 def does_broadcast_cancel(question: Question, row: int) -> bool:
-    """Return whether each input was broadcast to a larger shape and the adjoints of its copies cancel.
+    """Return whether each input was broadcast to a larger shape and the adjoints of its copies cancel each other.
 
     Args:
-        question: The question that contains the backward pass.
+        question: The question about the gradient.
         row: The row that reads the inputs.
     """
     adjoint = find_adjoint(question, row)
@@ -637,7 +637,7 @@ def is_relu_zero_or_unknown_at_adjoint(question: Question, relu_row: int) -> boo
     If the result is False, the value is at another limit, such as the upper limit of a relu6 or a hard sigmoid.
 
     Args:
-        question: The question that contains the backward pass.
+        question: The question about the gradient.
         relu_row: The row of the relu.
     """
     value = question.rows[relu_row].array
@@ -651,7 +651,7 @@ def is_softmax_one_hot(question: Question, softmax_row: int) -> bool:
     """Return whether a softmax over several classes assigns all the probability to one of them.
 
     Args:
-        question: The question that contains the row.
+        question: The question whose recording contains the row.
         softmax_row: The row of the softmax.
     """
     value = question.rows[softmax_row].array
