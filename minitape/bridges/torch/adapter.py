@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 def build_question(recording: TorchRecording, target: Any, source: Any) -> TorchQuestion:
     """Return a question about a recording.
 
-    The values of a leaf may come from other rows. If the leaf is the source, the edges from those rows are not breaks.
+    A leaf may take its values from other rows. The edges from those rows do not count as breaks if the leaf is the
+    source.
 
     Args:
         recording: The program's recording.
@@ -48,7 +49,7 @@ def build_question(recording: TorchRecording, target: Any, source: Any) -> Torch
 
 
 class TorchAdapter(FrameworkAdapter):
-    """The facts that the checks need about PyTorch tensors.
+    """The facts about PyTorch tensors that the checks need.
 
     Attributes:
         recording: The program's recording.
@@ -81,7 +82,7 @@ class TorchAdapter(FrameworkAdapter):
         return Creation(0, [] if site is None else [site])
 
     def find_custom_rule(self, row: RecordedRow) -> Function | None:
-        """Return the ``backward()`` of a custom autograd Function, or None if another operation computed the row."""
+        """Return the ``backward()`` of a custom autograd Function, or None if the row belongs to another operation."""
         return get_extra(row).custom_rule
 
 

@@ -76,14 +76,14 @@ class TorchGraph:
         tensor.register_hook(hook)
 
     def move_own_hooks_last(self, tensor: Tensor) -> None:
-        """Move the recorder's hooks on a tensor behind the program's hooks, which may change the adjoint."""
+        """Let the recorder's hooks on a tensor run after the program's hooks, which may change the adjoint."""
         hooks = tensor._backward_hooks or {}
         for key, hook in [*hooks.items()]:
             if isinstance(hook, partial) and hook.func == self._run_hook_safely:
                 hooks[key] = hooks.pop(key)
 
     def attach_hooks_to_call(self, output_rows: RowList, outputs: Tensors, output_nodes: list) -> None:
-        """Attach the hooks that read the adjoints of a call's results and the shares that it sends to its input rows.
+        """Attach hooks that read the adjoints of a call's results and the shares that the call sends to its input rows.
 
         Each node has one hook for both tasks, because calling a hook takes longer than the work that the hook does.
 
@@ -215,7 +215,7 @@ class TorchGraph:
             torch._C._set_grad_enabled(was_enabled)
 
     def _find_or_begin_current_sweep(self) -> BackwardPass:
-        """Return the current backward pass, after starting a new one if necessary.
+        """Return the current backward pass, starting a new one if necessary.
 
         Each call by the program counts as one pass, even if a checkpoint runs other passes inside it.
         """
@@ -237,7 +237,7 @@ class TorchGraph:
         if not self.target_rows and not sweep.target:
             sweep.target.append(row)
         earlier_value: TorchValue | None = sweep.adjoints.get(row) if is_leaf else None
-        # A nested pass, such as the pass of a checkpoint, has already delivered a part of the adjoint.
+        # A nested pass, such as one run by a checkpoint, has already delivered a part of the adjoint.
         earlier_adjoint = None if earlier_value is None else earlier_value.get_unchanged_tensor()
         summed_adjoint, value = self._partial_sums.pop(row, (None, None))
         if value is None or summed_adjoint is not adjoint or earlier_adjoint is not None:
@@ -307,7 +307,7 @@ def find_grad_fn(tensor: Tensor) -> Any:
 
 
 def strip_node_name(node_name: str) -> str:
-    """Return the name of an autograd node without the namespace, the suffix "Backward" and the number.
+    """Return the name of an autograd node without its namespace, its "Backward" suffix and its number.
 
     >>> strip_node_name("MulBackward0"), strip_node_name("torch::autograd::CopySlices")
     ('Mul', 'CopySlices')
@@ -316,10 +316,10 @@ def strip_node_name(node_name: str) -> str:
 
 
 def build_function_taking_next_port_of_input(recorded_row: RecordedRow) -> Callable[[int], int]:
-    """Build a function that returns the next input position at which a call used a row.
+    """Build a function that maps a row to the next position at which the row appears among a call's inputs.
 
-    The first call with a row returns the row's first position among the inputs, the second call returns its second
-    position, and so on. If no position is left, the row is appended to the inputs.
+    The function returns the row's first position when it first receives the row, then the second position, and so on.
+    If no position is left, the function appends the row to the inputs.
 
     Args:
         recorded_row: The row of the call's first result.

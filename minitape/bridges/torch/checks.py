@@ -78,7 +78,7 @@ def _explain_in_place_change(question: TorchQuestion, error_message: str) -> Fin
     ]
     assigned_lines = [event["line"] for event in question.adapter.recording.events if event["kind"] == "assign"]
     if named or (changes and not assigned_lines):
-        # Prefer a change to the node that the error names.
+        # Prefer a change of a value whose node the error names.
         _, row_after = named[-1] if named else changes[-1]
         return build_row_finding(question, "in_place", row_after)
     if not assigned_lines:
@@ -128,7 +128,10 @@ def find_source_without_requires_grad_when_used(question: TorchQuestion) -> Opti
 
 
 def _find_only_freezing_or_use_site(use_site: Site, is_parameter: bool) -> Site:
-    """Return the line that freezes parameters if there is exactly one, or else the line that uses the source."""
+    """Return the one line that freezes parameters, or the line that uses the source.
+
+    If the source is not a parameter, or if no line or several lines freeze parameters, return the latter.
+    """
     freezing = [
         statement
         for statement in list_statements(use_site[0])
@@ -172,12 +175,12 @@ LEAF_VALUE_ORIGINS = {"create_graph": ".grad", "no_grad": "The assignment", "cop
 
 
 def specialize_break_finding(question: TorchQuestion, finding: Finding, row: RecordedRow) -> None:
-    """Specialize a finding about a leaf, a sample, or code that runs with gradients switched off.
+    """Make a finding more specific if it concerns a leaf, a sample, or code that runs with gradients switched off.
 
     Args:
         question: The question about the gradient.
         finding: The finding, which is changed in place.
-        row: The row where the gradient breaks.
+        row: The row at which the path breaks.
     """
     statement = find_statement(finding.site)
     if finding.cause == "detach" and statement and not statement.find_call("detach", "detach_"):
@@ -203,7 +206,7 @@ def specialize_break_finding(question: TorchQuestion, finding: Finding, row: Rec
 
 
 def build_escape_or_branch_finding(escape: Escape) -> Finding:
-    """Return the finding about a value that left PyTorch or decided a branch.
+    """Return the finding for a value that left PyTorch or decided which branch ran.
 
     Args:
         escape: A value that was computed from the source and then left the framework.
@@ -214,7 +217,7 @@ def build_escape_or_branch_finding(escape: Escape) -> Finding:
 
 
 def find_statement_of_rowless_target(question: TorchQuestion) -> Statement | None:
-    """Return the statement that created a target from plain numbers, or None if a row computed the target.
+    """Return the statement that created a target from plain numbers, or None if the target was recorded.
 
     Args:
         question: The question about the source.
@@ -225,7 +228,7 @@ def find_statement_of_rowless_target(question: TorchQuestion) -> Statement | Non
 
 
 def does_escape_reach_target_or_branch(question: TorchQuestion, escape: Escape) -> bool:
-    """Return whether an escaped value decided a branch, or flows into the target or the statement that created it.
+    """Return whether an escaped value decided which branch ran, or flowed into the target or the line creating it.
 
     Args:
         question: The question about the source.
@@ -240,17 +243,19 @@ def does_escape_reach_target_or_branch(question: TorchQuestion, escape: Escape) 
 
 
 def build_finding_of_earlier_break_or_escapes(question: TorchQuestion, escapes: Sequence[Escape]) -> Finding:
-    """Return a finding about the values that returned to PyTorch or, if none did, the value that decided a branch.
+    """Return a finding for the values that returned to PyTorch, or else for a value that decided which branch ran.
+
+    If the path breaks before these values left PyTorch, the finding for that break comes first.
 
     Args:
         question: The question about the source.
-        escapes: The values that returned to PyTorch or decided a branch.
+        escapes: The values that returned to PyTorch or decided which branch ran.
     """
     branching = [escape for escape in escapes if escape.is_condition]
     returning = [escape for escape in escapes if not escape.is_condition]
     differentiable = [escape for escape in returning if not question.rows[escape.row].dtype.startswith(INTEGER_DTYPES)]
     reported = differentiable or returning or branching[:1]
-    # For each line, keep only the finding about its first escape.
+    # For each line, keep only the finding for the first escape.
     by_site = {escape.site: build_escape_or_branch_finding(escape) for escape in reversed(reported)}
     first, *others = reversed(by_site.values())
     for other in others:
@@ -265,7 +270,7 @@ def build_finding_of_earlier_break_or_escapes(question: TorchQuestion, escapes: 
 
 
 def list_breaks_at_rebuilt_tensor(question: TorchQuestion, escape_finding: Finding) -> list[Finding]:
-    """Return the break where a new tensor is built from values that had left PyTorch, or [] if none exists."""
+    """List the break at a new tensor that is built from values that had left PyTorch, if there is such a break."""
     start = find_statement(escape_finding.site)
     if escape_finding.cause == "branch":
         return []
@@ -301,7 +306,7 @@ def find_replacement_of_unused_source(question: TorchQuestion) -> OptionalFindin
 def find_gradient_path_through_deep_copy(question: TorchQuestion) -> OptionalFinding:
     """Find a deep copy of the source that lies on a path along which gradients flow back from the target.
 
-    A copy without such a path, such as a target network, is not trained.
+    A copy that lies on no such path, for example one in a target network, is not trained.
 
     Args:
         question: The question about the source.
@@ -318,7 +323,7 @@ def find_gradient_path_through_deep_copy(question: TorchQuestion) -> OptionalFin
 
 
 def find_use_in_unrecorded_transform(question: TorchQuestion) -> OptionalFinding:
-    """Find a call to a transform, such as ``torch.func.grad``, that used the source but left no rows.
+    """Find a call to a transform, such as ``torch.func.grad``, that used the source but was not recorded.
 
     Args:
         question: The question about the source.
@@ -362,7 +367,7 @@ def find_uncalled_layer_of_source(question: TorchQuestion) -> OptionalFinding:
 
 
 def _is_one_of_alternative_layers(question: TorchQuestion, root: Module, layer: str) -> bool:
-    """Return whether a layer is one of several alternatives, such as one expert in a mixture.
+    """Return whether a layer is one of several alternatives, such as the experts in a mixture of experts.
 
     Such layers are kept in one list and called from one line in a loop, and a condition on a value selects which of
     them run.
@@ -393,7 +398,7 @@ def _is_one_of_alternative_layers(question: TorchQuestion, root: Module, layer: 
 
 
 def find_cause_of_adjoint_missing_in_grad(question: TorchQuestion) -> OptionalFinding:
-    """Find out why an adjoint arrived but did not become ``.grad``.
+    """Find out why an adjoint that reached the source did not become its ``.grad``.
 
     Args:
         question: The question about the source.
@@ -437,7 +442,10 @@ def _find_cause_of_adjoint_missing_in_leaf_grad(question: TorchQuestion, row: in
 
 
 def find_return_site_of_only_hook(file: str | None) -> Site:
-    """Return the line of the hook's return statement, or NOWHERE if the program does not have exactly one hook."""
+    """Return the line of the only hook's return statement, or of its registration if it has no such statement.
+
+    If the program does not have exactly one hook, return NOWHERE.
+    """
     statements = list_statements(file)
     calls = [call for statement in statements if (call := statement.find_call(*HOOK_METHODS))]
     if len(calls) != 1:
@@ -455,7 +463,7 @@ HOOK_METHODS = ("register_hook", "register_full_backward_hook", "register_full_b
 
 
 def blame_hook_rule_or_sample_for_zeros(question: TorchQuestion, finding: Finding, row: RecordedRow) -> Finding:
-    """Return the finding about the hook, custom rule or sample that produced zeros, or else the given finding.
+    """Return a finding for the hook, custom rule or sample that produced zeros, or else the given finding.
 
     Args:
         question: The question about the source.
@@ -486,24 +494,24 @@ def find_missing_backward_if_no_target(question: TorchQuestion) -> OptionalFindi
 
 
 def replace_finding_if_path_uses_deep_copy(question: TorchQuestion, finding: Finding, row: RecordedRow) -> Finding:
-    """Return the finding, or a finding about a copy of the source if the path leads through that copy.
+    """Return the given finding, or one for a copy of the source if the path leads through that copy.
 
     Args:
         question: The question about the source.
         finding: The finding from the shared checks.
-        row: The row where the gradient breaks.
+        row: The row at which the path breaks.
     """
     copy_finding = find_gradient_path_through_deep_copy(question)
     if copy_finding is None:
         return finding
-    # An integer, such as a sampled action, is only selected by the source, not computed from it.
+    # An integer, such as a sampled action, is not computed from the source but only selected by it.
     is_integer = row.dtype.startswith(INTEGER_DTYPES)
     passes_leaf = any(question.rows[step.row].kind != "operation" for step in question.path)
     return copy_finding if is_integer or passes_leaf else finding
 
 
 def is_target_computation_recorded_or_in_text(question: TorchQuestion) -> bool:
-    """Return whether the target was computed by recorded rows, or its creation is visible in the program's text.
+    """Return whether the target has a recorded row, or its creation is visible in the program's text.
 
     Args:
         question: The question about the source.

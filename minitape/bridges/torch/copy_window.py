@@ -19,7 +19,7 @@ class CopyWindow:
 
     Attributes:
         request: The request to answer.
-        watch: The watch on the copy's run.
+        watch: The watch that observes the copy's run.
     """
 
     def __init__(self, request: CopyRequest, watch: TorchRunWatch, is_guarded: bool):
@@ -27,8 +27,8 @@ class CopyWindow:
 
         Args:
             request: The request.
-            watch: The watch on the copy's run.
-            is_guarded: Whether the copy must end before its first side effect.
+            watch: The watch that observes the copy's run.
+            is_guarded: Whether the copy must stop before its first side effect.
         """
         self.request = request
         self.watch = watch
@@ -128,7 +128,8 @@ class CopyWindow:
             recording: The recording of the pass.
         """
         names = {id(source): name for name, source in recording.collect_sources_meant_to_be_trained().items()}
-        names |= self.watch.leaf_search.names  # These names are better if the recording lacks the model's forward pass.
+        # These names are better if the recording does not include the model's forward pass.
+        names |= self.watch.leaf_search.names
         norms = self.watch.norms_by_pass.get(self.low, {})
         return {names.get(key) or self.watch.find_name(key): norm for key, norm in norms.items()}
 

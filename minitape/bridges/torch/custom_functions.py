@@ -41,11 +41,11 @@ def measure_disagreeing_slopes(function_class: Any, call_args: Sequence[Any]) ->
         call_args: The arguments of a call.
 
     Returns:
-        The slope according to ``backward()`` and the slope according to finite differences, or None if the two agree or
-        may differ on purpose.
+        The slope according to ``backward()`` and the slope according to finite differences, or None if the two agree,
+        may differ on purpose, or cannot be compared.
 
     Raises:
-        Exception: If the Function does not accept such arguments, or has several outputs.
+        Exception: If the Function does not accept arguments in double precision, or has several outputs.
     """
     points = [*map(_copy_shifted_in_double_precision, call_args)]
 

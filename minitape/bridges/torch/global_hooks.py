@@ -15,7 +15,7 @@ FOLDER_OF_HOOKS = dirname(__file__)
 
 
 def add_global_hook(patches: FrameworkPatches, hook: Callable, registry: dict, *mark_registries: dict) -> None:
-    """Add a hook to every module or optimizer. The hook runs only in the block's thread and outside of the compiler.
+    """Add a hook to every module or optimizer. The hook runs only in the block's thread and never in the compiler.
 
     PyTorch's own functions return the handle only after adding the hook, so the handle would be lost if Ctrl-C came in
     between.

@@ -24,9 +24,9 @@ from .device_summaries import (
 from .distributed_tensors import get_local_part
 
 Tensors = list[Tensor]
-# None means that no tensor was kept or given. The type is a string, because the documentation is built without torch.
+# None stands for a missing tensor. The type is a string, because the documentation is built without torch.
 OptionalTensor: TypeAlias = "torch.Tensor | None"
-FINGERPRINT_WIDTH = 512  # A fingerprint arranges the elements of a tensor in rows of this length.
+FINGERPRINT_WIDTH = 512  # For a fingerprint, a tensor's elements are arranged in rows of this length.
 INTEGER_DTYPES = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}  # The keys are sizes in bytes.
 HOST_DEVICES = {"cpu"}  # NumPy reads the elements of tensors on these devices without a copy.
 
@@ -179,8 +179,8 @@ def compute_fingerprint(tensor: Tensor) -> Tensor:
     """Return integers that, barring coincidence, change whenever an element of the tensor changes.
 
     The integers are the sums of the bit patterns in each row of ``FINGERPRINT_WIDTH`` numbers, followed by the bit
-    patterns of the remaining numbers. All of them are exact and stay on the tensor's device. The elements are read as
-    the widest integers into which their bytes can be divided, because sums of 64-bit integers need no conversion.
+    patterns of the remaining numbers. All of them are exact and stay on the tensor's device. The elements' bytes are
+    read as the widest integers that divide them evenly, because PyTorch sums 64-bit integers without converting them.
 
     Args:
         tensor: The tensor.

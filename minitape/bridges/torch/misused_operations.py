@@ -98,7 +98,7 @@ def record_last_recurrent_layer_without_gradient(run: CheckedRun, accounts: RunA
 
 
 def record_dropout_that_ignores_eval(run: CheckedRun, accounts: RunAccounts) -> None:
-    """Record a module's call to dropout that stays active after ``eval()`` because it ignores the module's mode.
+    """Record a dropout call that stays active after ``eval()`` because the call ignores its module's mode.
 
     Args:
         run: The run to check.
@@ -106,7 +106,7 @@ def record_dropout_that_ignores_eval(run: CheckedRun, accounts: RunAccounts) -> 
     """
     for row in run.iter_reached_operations_named_last_first({"dropout"}):
         statement = find_statement(row.site)
-        # A dropout outside all modules, or one that depends on ``self.training``, may be part of the training step.
+        # A dropout call outside any module, or one that reads ``self.training``, may be part of the training step.
         reads_mode = any("training" in unparse(function) for function in statement.enclosing_functions)
         if not row.scope or reads_mode or not list_call_sites(row.site[0], "eval"):
             continue

@@ -104,11 +104,11 @@ def _iter_parameters_with_paths(value: Any, path: str, depth: int = 0) -> Iterat
 
 
 def _list_parameter_or_optimized_else_all_leaves(recording: TorchRecording, only_parameters: bool) -> list[Any]:
-    """Return the leaves that are parameters or that an optimizer holds, or all leaves if there are none of these.
+    """Return the leaves that are parameters or that an optimizer holds, or all leaves if there are no such leaves.
 
     Args:
         recording: The recording.
-        only_parameters: Whether to leave out all other leaves, even if there are no parameters.
+        only_parameters: Whether to leave out every other leaf, even if no leaf remains.
     """
     leaves = [
         (recorded_row.kind, recorded_row.find_object())

@@ -33,7 +33,7 @@ class ParameterHistory:
         called_modules: The modules that the program called directly, not from another module.
         tensor_names: Each parameter's and buffer's name in its module.
         parameter_copies: For each parameter created by ``copy.deepcopy``, its original and the line that copied it.
-        freezing_sites: The lines that set a tensor's ``requires_grad`` to False.
+        freezing_sites: For each tensor, the last line that set its ``requires_grad`` to False.
     """
 
     def __init__(self) -> None:
@@ -102,7 +102,8 @@ class ParameterHistory:
             ("locations of parameters", id(self)),
             lambda: {
                 candidate: (root, path)
-                for root in reversed(self.list_called_root_modules())  # The first root module with a parameter wins.
+                # If several root modules contain a parameter, the first one counts.
+                for root in reversed(self.list_called_root_modules())
                 for path, candidate in root.named_parameters()
             },
         )

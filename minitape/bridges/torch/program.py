@@ -101,7 +101,7 @@ class WatchedProgram:
             text: The program's text.
             may_repeat: Whether the user allows a second run in all cases.
             options: The options of ``record`` that select the steps to record.
-            other_blocks: The blocks of other frameworks that the program imports.
+            other_blocks: The recording blocks for the other frameworks that the program imports.
         """
         self.text = text
         self.may_repeat = may_repeat
@@ -118,10 +118,10 @@ class WatchedProgram:
         self._copy_window: CopyWindow | None = None  # Only a copy that answers a request has a window.
         self._recording: Any = None  # The block that records the selected steps. It has the attributes of a recording.
         self._pages: list[ModelPage] = []
-        # The number of lines that had created optimizers when the last recording ended, or 0 if it showed a problem.
+        # The number of lines that had created optimizers when the last recording ended, or 0 if it showed problems.
         self._optimizer_lines = 0
         self._explained_passes = 0  # The number of backward passes before the page was made.
-        self._keys_with_early_gradients: set[int] = set()  # The parameters with gradients when the page was made.
+        self._keys_with_early_gradients: set[int] = set()  # The parameters that had gradients when the page was made.
         self._keys_by_name: CountsByName = {}
         self._early_report: RunReport | None = None
         self._on_problem: Callable[[RunReport], object] = bool
@@ -233,7 +233,7 @@ class WatchedProgram:
     def _make_or_ask_copy_or_report_early_problem(self, pass_number: int) -> None:
         """Create copies at intervals, and send a request to one of them as soon as a non-finite value appears.
 
-        Also report an early problem when its report is due.
+        Also report a problem in the first steps as soon as its report is due.
 
         Args:
             pass_number: The number of the pass that has just ended.
@@ -434,7 +434,7 @@ class WatchedProgram:
             report.summary = summarize_run(accounts, find_name, accused, is_well)
 
     def _is_any_parameter_read_in_recorded_steps(self, group: ProblemGroup) -> bool:
-        """Return whether the recorded steps read any of a problem's parameters.
+        """Return whether any of a problem's parameters was read in the recorded steps.
 
         Args:
             group: The problem.
@@ -473,7 +473,9 @@ class WatchedProgram:
                         break
 
     def _ask_start_copy_for_trial_if_quick(self, request_fields: Message) -> Message | None:
-        """Ask a copy that runs the program from the beginning, or return None if this is impossible or takes too long.
+        """Ask the copy that runs the program from the beginning to try a patch.
+
+        Return None if this is impossible or would take too long.
 
         Args:
             request_fields: The request.

@@ -57,7 +57,7 @@ def explain_error_by_message_alone(error: BaseException) -> OptionalExplanation:
 
 
 def _explain_failed_pass_by_checks(recording: TorchRecording, _: TensorNames) -> OptionalExplanation:
-    """Explain the error of a failed pass by running the checks for each source that the program meant to train.
+    """Explain the error of a failed pass by running the checks for each source that was meant to be trained.
 
     Args:
         recording: The recording of the step.
@@ -111,7 +111,7 @@ def _explain_reuse_of_freed_graph(recording: TorchRecording, names: TensorNames)
     else:
         variant, blamed, other = "carried" if ran_again else "made_once", carrier.site, use
     bound_names = find_statement(carrier.site).bound_names
-    if variant == "carried" and 1 < len(bound_names) <= carrier.output:  # The last name is bound to a tuple.
+    if variant == "carried" and 1 < len(bound_names) <= carrier.output:  # The last name stands for a tuple.
         variant, name = "carried_tuple", bound_names[-1]
     fields = {"what": name, "other": format_place_suffix(other), "list": container}
     return explain_cause("torch", "backward_twice", blamed, variant, fields)
@@ -130,7 +130,9 @@ def _find_name_of_growing_list(
 
 
 def _explain_unreachable_input(recording: TorchRecording, names: TensorNames) -> OptionalExplanation:
-    """Name the input of ``autograd.grad`` on which the output does not depend, and the nearest related row.
+    """Name the input of ``autograd.grad`` on which the output does not depend.
+
+    If the output depends on some of the input's ancestors, also name the last of these.
 
     Args:
         recording: The recording of the step.
@@ -155,11 +157,11 @@ def _explain_unreachable_input(recording: TorchRecording, names: TensorNames) ->
 
 
 def _find_use_of_name_in_function_of_row(source_row: RecordedRow, searched_name: str) -> Site | None:
-    """Return the line where the function that created a source next uses a related row's name, or None.
+    """Return the line where the function that created a source next reads a given name, or None if it does not.
 
     Args:
         source_row: The source's row.
-        searched_name: The related row's name.
+        searched_name: The name.
     """
     start = find_statement(source_row.site)
     if not start or not searched_name.replace(".", "_").isidentifier():
@@ -227,7 +229,7 @@ EXPLANATIONS_BY_MESSAGE: dict[str, Callable[[TorchRecording, TensorNames], Optio
 
 
 class TensorNames:
-    """The names of tensors in the program, and in the functions that an error has exited.
+    """The names of tensors in the program, and in the functions that an error has passed through.
 
     Attributes:
         error_sites: The lines in the error's traceback.

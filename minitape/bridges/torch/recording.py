@@ -32,7 +32,7 @@ class TorchRecording(FrameworkRecording):
     Attributes:
         error: The error raised by a backward pass or an in-place change to a leaf, with its site, or None if there was
             no error.
-        failed_source_rows: The rows of the inputs of a failed ``autograd.grad`` call.
+        failed_source_rows: The rows of the inputs to a failed ``autograd.grad`` call.
         failed_sweep: The incomplete sweep of a failed backward pass, or None if the pass failed before it began.
         explains_steps: Whether to explain what happens to gradients on their way from a backward pass to the weights.
         log: The log that writes the rows.
@@ -104,7 +104,7 @@ class TorchRecording(FrameworkRecording):
         return RowNumber(sweep.target[-1])
 
     def find_row(self, value: Any) -> OptionalNumber:
-        """Return the last row that stands for a tensor or has a given number, or None if no such row exists."""
+        """Return the last row of a tensor, or the row with a given number, or None if no such row exists."""
         if isinstance(value, Tensor):
             rows = self.log.list_rows(value)
             return rows[-1] if rows else None
@@ -120,7 +120,7 @@ class TorchRecording(FrameworkRecording):
                 recorded_row.name = recorded_row.label = name
         try:
             self.log.kept_tensors.copy_summaries_of_large_tensors_to_host()
-        except RuntimeError as error:  # A failed device must not hide the program's own error.
+        except RuntimeError as error:  # A device failure must not hide the program's own error.
             self.store_first_internal_error_and_warn(error)
         super().close()
 
@@ -141,8 +141,8 @@ def record(*, every: OptionalNumber = None, first: OptionalNumber = None) -> Abs
     the device and copied to the host in a single transfer when the block ends.
 
     Args:
-        every: Record the first step and then every ``every``-th step. The latest recording answers ``explain``.
-        first: Record the first ``first`` steps as one recording.
+        every: Record the first step and then every ``every``-th step. ``explain`` uses the latest recording.
+        first: Record the first ``first`` steps together, in a single recording.
 
     Returns:
         A context manager; ``with record() as recording:`` gives the recording.
@@ -187,7 +187,7 @@ def keep_used_models_and_optimizers_alive() -> Iterator[None]:
 
 
 def why(loss: Callable[[], Tensor] | Tensor, model: Any = None) -> ModelPage:
-    """Explain in one call, without a recording block, why a model's parameters have missing or wrong gradients.
+    """Explain why a model's parameters have missing or wrong gradients, in one call and without a recording block.
 
     The function does not change any ``.grad``.
 

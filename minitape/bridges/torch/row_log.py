@@ -38,7 +38,7 @@ LABELS = dict(
 
 
 class TorchExtra:
-    """The facts that ``explain`` needs about a PyTorch row.
+    """The facts about a PyTorch row that ``explain`` needs.
 
     Attributes:
         tensor_ref: A weak reference to the tensor.
@@ -88,8 +88,8 @@ class LeafOrigin(NamedTuple):
 
     Attributes:
         cause: Why the leaf has no history, or "" if no operation computed its values.
-        rows: The rows whose values the leaf was created from.
-        site: The line that created the leaf.
+        rows: The rows that the values came from.
+        site: The line where the leaf got these values.
     """
 
     cause: str
@@ -111,9 +111,9 @@ class TorchLog:
         unrecorded_rows: The rows of tensors that were computed before the block, or entirely in C++. The site
             of such a row is the first line that used its tensor.
         in_place_changes: For each in-place change, the rows of the value before and after the change.
-        grad_clearings: The events in which each tensor's ``.grad`` was set to None.
-        unrecorded_use_sites: The lines on which unrecorded calls, such as ``torch.func`` transforms, used each
-            tensor.
+        grad_clearings: For each tensor, the last event in which its ``.grad`` was set to None.
+        unrecorded_use_sites: For each tensor, the last line on which an unrecorded call, such as a ``torch.func``
+            transform, used it.
         missing_grad_reads: The (row, site) pair for each read of ``.grad`` that returned None because the tensor is not
             a leaf.
         creations: The line that created each parameter, and each tensor returned by a function without tensor
@@ -182,7 +182,7 @@ class TorchLog:
         )
 
     def is_unused_leaf_while_grad_is_off(self, tensor: Tensor) -> bool:
-        """Return whether a tensor is an unused leaf and gradients are switched off."""
+        """Return whether a tensor is an unused leaf while gradients are switched off."""
         return not (torch.is_grad_enabled() or tensor.grad_fn or self.list_rows(tensor))
 
     def list_leaf_rows(self, tensor: Tensor) -> RowList:
@@ -208,12 +208,12 @@ class TorchLog:
         self.creations[tensor] = find_user_site()
 
     def is_leaf_created_before_block(self, row: int) -> bool:
-        """Return whether a row is a leaf created before the block."""
+        """Return whether a row stands for a leaf that was created before the block."""
         tensor = self.rows[row].find_object()
         return tensor is not None and self.rows[row].kind != "operation" and self.creations.get(tensor) is None
 
     def record_use_in_unrecorded_call(self, tensors: Iterable[Tensor]) -> None:
-        """Record that an unrecorded call used tensors.
+        """Record which tensors were used by a call that is not itself recorded.
 
         Such calls run inside custom autograd Functions or under ``torch.func`` transforms.
         """
@@ -241,7 +241,7 @@ class TorchLog:
             self._leaf_origins[leaf] = LeafOrigin(cause, rows, find_user_site())
 
     def _is_computed_and_not_leaf_copy(self, row: int) -> bool:
-        """Return whether a row is a computed value, and not merely a copy of a leaf.
+        """Return whether a row holds a computed value, and not merely a copy of a leaf.
 
         The result of an optimizer step does not count, because it is computed from gradients.
         """
@@ -397,7 +397,7 @@ class TorchLog:
         return rows
 
     def _find_cause_of_untracked_result(self, tensor: Tensor, known_cause: str, has_tracked_input: bool) -> str:
-        """Return why a result has no gradient.
+        """Return the reason why a result has no gradient.
 
         If the only reason is that the inputs are constants, return "".
         """
@@ -433,10 +433,10 @@ PAUSE_BLOCKS = ("no_grad", "inference_mode")
 
 
 def is_differentiable(dtype: torch.dtype) -> bool:
-    """Return whether a dtype is floating-point or complex, which means that gradients flow through its values."""
+    """Return whether a dtype is floating-point or complex, and can therefore carry gradients."""
     return dtype.is_floating_point or dtype.is_complex
 
 
 def format_dtype(tensor: Tensor) -> str:
-    """Return the name of a tensor's dtype without "torch."."""
+    """Return the name of a tensor's dtype without the prefix "torch."."""
     return str(tensor.dtype).removeprefix("torch.")

@@ -1,6 +1,6 @@
 """Find wrong gradients in PyTorch by checking optimizers, steps and samples.
 
-Each check receives the checked run and yields one suspicion per problem. Checks that need only rows are in
+Each check receives the run to check and yields one suspicion per problem. Checks that need only rows are in
 `minitape.explain.reasons.suspects`.
 """
 
@@ -180,7 +180,7 @@ def find_learning_rate_or_schedule_site(step_site: Site, excluded_schedule_sites
 
 
 def find_optimizer_creation_or_step_site(step_site: Site) -> Site:
-    """Return the line that created a step's optimizer, or the step's own line if the program's text does not show it.
+    """Return the line that created a step's optimizer, or the step's own line if the source does not show where.
 
     Args:
         step_site: The line of the step.
@@ -237,7 +237,7 @@ def check_derivatives_of_custom_functions(run: CheckedRun) -> Suspicions:
 
 
 def check_samples_used_outside_log_prob(run: CheckedRun) -> Suspicions:
-    """Find a sample that blocks gradients and influences the target through more than its log-probability."""
+    """Find a sample that blocks gradients and influences the target other than through its log-probability."""
     targets = {row for sweep in run.sweeps for row in sweep.target}
     for row in run.rows:
         is_sample = any(edge.cause == "no_grad" for edge in row.edges) and ".sample(" in read_line_at_site(row.site)
@@ -263,7 +263,7 @@ def check_samples_used_outside_log_prob(run: CheckedRun) -> Suspicions:
 
 
 def _is_paused_by_program(row: RecordedRow) -> bool:
-    """Return whether the program itself, and not only ``sample()``, has switched gradients off for a row."""
+    """Return whether the program itself, and not only ``sample()``, switched gradients off for a row's operation."""
     statements = map(find_statement, get_extra(row).call_stack)
     return any(statement.find_enclosing_with_or_function_using(*PAUSE_BLOCKS) for statement in statements)
 
@@ -324,7 +324,7 @@ def _split_uses_by_log_prob(run: CheckedRun, sample: RecordedRow) -> SampleUses:
 
 
 def _is_log_prob_while_samples_are_untracked(run: CheckedRun, row: RecordedRow, sample_rows: Iterable[int]) -> bool:
-    """Return whether a row is part of a sample's log-probability.
+    """Return whether a row was computed as part of a sample's log-probability.
 
     A row does not count if a distribution was created from the sample, or if the row's line calls one of the program's
     modules.
@@ -335,7 +335,7 @@ def _is_log_prob_while_samples_are_untracked(run: CheckedRun, row: RecordedRow, 
 
 
 def _is_weighted_log_prob(run: CheckedRun, row: RecordedRow, log_prob_rows: RowSet) -> bool:
-    """Return whether a row multiplies a log-probability by another value."""
+    """Return whether a row is the product of a log-probability and another value."""
     if (
         row.op not in OPERATION_NAMES.product_ops
         or len(row.inputs) < 2
@@ -399,7 +399,7 @@ def record_first_suspicion_of_each_source(run: CheckedRun, accounts: RunAccounts
 
 
 def record_bootstrapped_targets_with_gradient(run: CheckedRun, accounts: RunAccounts) -> None:
-    """Record bootstrapped training targets, and bootstrapped factors of log-probabilities, that get gradients.
+    """Record bootstrapped values that get gradients although they are training targets or log-probability weights.
 
     A bootstrapped value combines data with a prediction.
 
@@ -442,6 +442,6 @@ def _list_ancestors_of_log_prob_weight(
 
 
 def _adds_untracked_to_tracked_array(run: CheckedRun, row: RecordedRow) -> bool:
-    """Return whether a row adds an array of data to an array with a gradient, or subtracts one from the other."""
+    """Return whether a row is the sum or difference of an array of data and an array with a gradient."""
     terms = [run.rows[index] for index in row.inputs] if row.op in run.op_names.add_ops else []
     return len(terms) == 2 and terms[0].tracked != terms[1].tracked and all(term.shape for term in terms)

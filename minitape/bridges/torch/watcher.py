@@ -120,7 +120,7 @@ class TorchWatcher(Watcher):
     Attributes:
         recording: The recording.
         log: The log that writes the recording's rows.
-        quiet_depth: Positive during a call recorded as one row, so that inner calls are not recorded.
+        quiet_depth: The number of running calls whose inner calls are not recorded.
         is_in_custom_function: Whether one of the program's custom autograd Functions is running.
         patches: The changes to PyTorch.
     """
@@ -318,7 +318,7 @@ class TorchWatcher(Watcher):
             self._call_mode.resume_mode()
 
     def _forget_row_and_record_freezing(self, tensor: Tensor, is_required: bool) -> None:
-        """Forget the row of a tensor whose ``requires_grad`` is being set, and record the line if this freezes it."""
+        """Forget the row of a tensor whose ``requires_grad`` is being set, and record a line that freezes it."""
         self.log.forget_current_row(tensor)
         if not is_required:
             self.log.history.freezing_sites[tensor] = find_user_site()
@@ -333,7 +333,7 @@ class TorchWatcher(Watcher):
         if any(map(is_lazy, inputs)):
             return func(*args, **kwargs)
         changed_tensors = list_arguments_changed_in_place(function_name, args, kwargs)
-        # The tensor is about to receive its first values, so its present content is meaningless.
+        # The tensor is about to receive its first values, so its current contents are meaningless.
         if changed_tensors and all(map(self.log.is_unused_leaf_while_grad_is_off, inputs)):
             return func(*args, **kwargs)
         rows_before = (
@@ -485,7 +485,7 @@ class TorchWatcher(Watcher):
         self.log.scope = path
 
     def _record_module_end_and_restore_scope(self, *_: Any) -> None:
-        """Record that the innermost module has ended, and restore the previous scope."""
+        """Record that the innermost module has finished, and restore the previous scope."""
         if self._running_modules:
             self._running_modules.pop()
         self.log.scope = self._running_modules[-1][1] if self._running_modules else ()
@@ -576,7 +576,7 @@ def list_arguments_changed_in_place(function_name: str, args: tuple, kwargs: dic
 
 
 def _find_break_cause_by_name(function_name: str, inputs: Tensors, outputs: Tensors) -> str:
-    """Return why no gradient passes through a call, or "" if the function's name does not show a cause."""
+    """Return the reason why no gradient passes through a call, or "" if the function's name does not show it."""
     if function_name in ("detach", "detach_", "data"):
         return function_name.strip("_")
     if function_name in COPY_FUNCTIONS:

@@ -7,7 +7,7 @@ from ...explain.reasons.suspects import CheckedRun, Suspicions, build_row_suspic
 from ...recording.recorded_rows import RecordedRow
 from .misused_operations import RECURRENT_OPS
 
-# These operations keep a sequence's first two axes.
+# These operations leave a sequence's first two axes unchanged.
 POSITIONWISE_OPS = set("linear dropout layer_norm add relu gelu tanh".split())
 SELECTIONS = set("getitem select mean sum amax".split())
 VIEWS = {"view", "reshape"}
@@ -16,7 +16,7 @@ USES_OF_DISTRIBUTIONS = {"nll_loss", "matmul", "bmm"}
 
 
 def check_example_selected_as_time_step(run: CheckedRun) -> Suspicions:
-    """Find an example that is selected in place of a time step from the result of a layer without ``batch_first``.
+    """Find selections of an example, rather than a time step, from the result of a layer without ``batch_first``.
 
     Args:
         run: The run to check.
@@ -42,7 +42,7 @@ def check_example_selected_as_time_step(run: CheckedRun) -> Suspicions:
 
 
 def _is_last_example(run: CheckedRun, row: RecordedRow, sequence: int) -> bool:
-    """Return whether a row is the last example of a sequence, as in ``out[:, -1]``."""
+    """Return whether a row holds the last example of a batch of sequences, as in ``out[:, -1]``."""
     selected, values = run.find_array(row.index), run.find_array(sequence)
     return selected is not None and values is not None and np.array_equal(selected, values[:, -1])
 
@@ -53,11 +53,11 @@ def _has_time_steps_on_first_axis(run: CheckedRun, row: RecordedRow) -> bool:
         return False
     if row.op in RECURRENT_OPS:
         return row.shape[1] == run.rows[row.index + 1].shape[1]  # The second axis of the final state is the batch.
-    return row.op == "multi_head_attention_forward"  # The layer itself exchanges the axes if batch_first is True.
+    return row.op == "multi_head_attention_forward"  # The layer itself swaps the axes if batch_first is True.
 
 
 def check_views_that_mix_axes(run: CheckedRun) -> Suspicions:
-    """Find views that are used to exchange axes, although they keep the order of the elements.
+    """Find views that are used to swap axes, although they keep the order of the elements.
 
     Args:
         run: The run to check.
@@ -70,7 +70,7 @@ def check_views_that_mix_axes(run: CheckedRun) -> Suspicions:
         sizes, new_sizes = ([size for size in each.shape if size > 1] for each in (viewed, row))
         is_state = viewed.op in RECURRENT_OPS and viewed.output > 0
         if is_state:
-            # The axes of a final state are the layers with their directions, the examples and the features.
+            # The axes of a final state stand for the layers and directions, the examples, and the features.
             is_mixed = len(sizes) == 3 and sizes[0] != sizes[1] == row.shape[0]
         else:
             is_permuted = sizes != new_sizes and sorted(sizes) == sorted(new_sizes)
@@ -83,10 +83,10 @@ def check_views_that_mix_axes(run: CheckedRun) -> Suspicions:
 
 
 def _is_position_shift_or_has_equal_elements(run: CheckedRun, row: RecordedRow) -> bool:
-    """Return whether a view is one step in a relative shift of positions, or whether all of its elements are equal."""
+    """Return whether a view is a step of the relative-position shift in attention, or has only equal elements."""
     values = run.find_array(row.index)
     neighbors = (run.rows[index] for index in (*row.inputs, *run.consumers[row.index]))
-    # A relative shift leaves out one element along an axis of the view.
+    # The relative-position shift leaves out one element along an axis of the view.
     selections = (each for each in neighbors if each.op == "getitem")
     is_shift = any(sum(run.rows[each.inputs[0]].shape) - sum(each.shape) == 1 for each in selections)
     return is_shift or (values is not None and not np.ptp(values))

@@ -55,16 +55,16 @@ class LeafSearch:
         self._tensors_seen_once = IdentityMap()
 
     def allow_one_more_search_of_each_line(self) -> None:
-        """Let each line's next pass be searched, because a parameter may have been unfrozen since the last search."""
+        """Allow each line one more search, because a parameter may have been unfrozen since the last search."""
         for site in self.pass_counts:
             self.pass_counts[site] = 2 * FIRST_SEARCHES + 1  # The next pass raises the count to a power of two.
 
     def list_leaves_reached_by_pass_if_due(
         self, roots: Tensors, site: Site, frame: OptionalFrame, has_account: Callable[[int], bool]
     ) -> Tensors:
-        """Return the leaves that a backward pass reaches. Lines that have been searched often enough are skipped.
+        """Return the leaves that a backward pass reaches, or [] if the line's passes were searched often enough.
 
-        A leaf that is not a parameter, such as an input whose gradient is needed, is counted only from its second
+        A leaf that is not a parameter, such as an input whose gradient is needed, is returned only from its second
         occurrence on.
 
         Args:
@@ -90,7 +90,7 @@ class LeafSearch:
     def _read_module_level_names(self, frame: OptionalFrame) -> None:
         """Read the names of the modules and parameters in the program's Python modules.
 
-        Names in functions are not read, because reading them would keep a copy of the function's variables alive.
+        Names inside functions are not read, because reading them would keep a copy of the function's variables alive.
         """
         while frame is not None:
             if frame.f_code.co_name == "<module>":

@@ -23,11 +23,11 @@ FREEZING_NAMES = set(
     "requires_grad require_grad requires_gradient require_gradient required_grad require_grads requires_grads "
     "requires_grad_ require_grad_ trainable".split()
 )
-SETTINGS_STEP = 3  # By this step, every trained parameter has moved.
+SETTINGS_STEP = 3  # By this step, every trained parameter has changed.
 
 
 def mark_unoptimized_module_tensors_as_parameters(accounts: Iterable[TensorAccount]) -> None:
-    """Treat the plain tensors and buffers that modules hold as parameters if nothing uses or clears their gradients.
+    """Treat a module's plain tensors and buffers as parameters if nothing uses or clears their gradients.
 
     Args:
         accounts: The accounts of the leaves.
@@ -65,7 +65,7 @@ def record_if_closure_computed_no_gradient(accounts: RunAccounts, optimizer: Any
         optimizer: The optimizer that has stepped.
         followed: The watch's record of the optimizer.
     """
-    # A closure that writes into .grad may compute the gradient by itself.
+    # A closure that writes to .grad may compute the gradient itself.
     is_unedited = all(account.pending and not account.changes for account in followed.tensor_accounts)
     if optimizer.defaults.get("max_iter", 1) > 1 and is_unedited:
         accounts.record_finding("stale_value", "closure", followed.account.site)

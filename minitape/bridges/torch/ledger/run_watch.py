@@ -89,14 +89,14 @@ class FollowedOptimizer:
         self.account = account
         self.tensor_accounts: list[TensorAccount] = []
         self.group_sizes: Sizes = ()
-        self.passes_before = 0  # The number of backward passes before the running step, for steps with a closure.
+        self.passes_before = 0  # For a step with a closure, the number of backward passes before it.
         self.sample: WeightSample | None = None
         self.before: OptionalTensor = None  # The sampled elements before the current step.
         self.last_move: tuple[Tensor, Tensor] | None = None  # The sampled elements before and after the last step.
 
 
 class WatchErrors:
-    """A context manager for the watch's own work. An error in this work ends the watch, not the program."""
+    """A context manager for the watch's own code. An error in that code ends the watch, but not the program."""
 
     def __init__(self, accounts: RunAccounts):
         """Store errors in ``accounts``."""
@@ -106,7 +106,7 @@ class WatchErrors:
         """Do nothing."""
 
     def __exit__(self, error_class: object, error: object, traceback: object) -> bool:
-        """Store and suppress an error, unless it is Ctrl-C."""
+        """Store and suppress an error, but let Ctrl-C through."""
         if isinstance(error, Exception):
             self.accounts.watch_error = self.accounts.watch_error or format_error(error)
         return isinstance(error, Exception)
@@ -118,7 +118,7 @@ class TorchRunWatch:
     Attributes:
         tensor_accounts: The accounts of the leaves, by key.
         accounts: The accounts of the run.
-        errors: The context manager for the watch's own work.
+        errors: The context manager for the watch's own code.
         patches: The changes to PyTorch.
         leaf_search: The object that searches for leaves and their names.
         follows_all: Whether every step is followed and measured.
@@ -126,7 +126,7 @@ class TorchRunWatch:
             measured during a recording.
         on_pass: A function that is called with the pass's number after each backward pass.
         failure: The last error raised by a backward pass or ``autograd.grad``, or None if there was none.
-        norms_by_pass: For each pass in ``measured_passes``, the norms of the gradients it reached, by key.
+        norms_by_pass: For each pass in ``measured_passes``, the norms of the gradients that the pass reached, by key.
         measured_passes: The numbers of the passes whose gradients are measured as soon as the pass ends.
     """
 
@@ -208,7 +208,7 @@ class TorchRunWatch:
         return self._resting_passes > 0 or bool(self.accounts.watch_error)
 
     def list_one_optimizer_account_per_step(self, tensor: Tensor) -> list[OptimizerAccount]:
-        """Return the account of each optimizer that holds a tensor, once for every step that the optimizer took.
+        """Return the accounts of the optimizers that hold a tensor, each listed once per step its optimizer took.
 
         Args:
             tensor: The tensor.
@@ -346,7 +346,8 @@ class TorchRunWatch:
             contribution: The pass's contribution.
         """
         alone = (contribution,)
-        extended: dict[int, tuple[tuple[Contribution, ...], ...]] = {}  # Accounts share their tuples.
+        # Accounts with the same contributions share one tuple.
+        extended: dict[int, tuple[tuple[Contribution, ...], ...]] = {}
         for account in self.tensor_accounts.values():
             tensor = account.tensor_ref()
             gradient = account.gradient
@@ -392,7 +393,7 @@ class TorchRunWatch:
     def _record_leftover_if_only_other_optimizers_stepped(
         self, account: TensorAccount, old_contribution: Contribution, new_contribution: Contribution
     ) -> None:
-        """Record a pass that adds to a gradient left over from another loss, whose optimizer lacks this parameter.
+        """Record a pass that adds to a leftover gradient if the earlier loss's optimizer does not hold the parameter.
 
         Args:
             account: The account.
@@ -448,10 +449,10 @@ class TorchRunWatch:
         self._end_rest_if_lines_are_new(stack)
 
     def _end_rest_if_lines_are_new(self, stack: CallStack) -> None:
-        """End the watch's rest after the next pass, unless the same lines have already ended a rest.
+        """End the watch's rest after the next pass, unless the same lines have ended a rest before.
 
-        A program may create a layer or an optimizer in each step. If each new one ended the rest, the watch would
-        follow all steps.
+        A program may create a layer or an optimizer in each step. If each of them ended the rest, the watch would
+        follow every step.
 
         Args:
             stack: The lines that are running, outermost first.
@@ -462,9 +463,9 @@ class TorchRunWatch:
             self._resting_passes = 1
 
     def _find_line_in_optimizer_creator(self, stack: CallStack) -> Site:
-        """Return the running line of the function that created the last optimizer, or NOWHERE if no optimizer exists.
+        """Return the line now running in the function that created the last optimizer, or NOWHERE if there is none.
 
-        In a module's ``forward``, the innermost line is returned, because the module itself creates the parameter.
+        If a module's ``forward`` is running, return the innermost line, because the module itself creates parameters.
 
         Args:
             stack: The lines that are running, outermost first.
@@ -662,7 +663,7 @@ class TorchRunWatch:
             The accounts of the parameters that have a gradient.
         """
         number, has_new_gradient, used = followed.account.number, False, list[TensorAccount]()
-        # Accounts that share the same tuples also take the same route.
+        # Gradients take the same route if their accounts share the tuples of contributions and changes.
         route_numbers = {}
         for account in followed.tensor_accounts:
             gradient = account.gradient
@@ -755,7 +756,7 @@ class TorchRunWatch:
             self.accounts.record_first_nonfinite("weight", followed.account.site)
 
     def _start_rest_if_no_route_is_new(self) -> None:
-        """Let the watch rest for the next passes if enough consecutive steps have brought no new route."""
+        """Let the watch rest for the next passes if no new route has appeared in enough consecutive steps."""
         self._steps_without_new_route += 1
         if len(self.accounts.route_numbers) != self._known_route_count:
             self._known_route_count, self._steps_without_new_route = len(self.accounts.route_numbers), 0

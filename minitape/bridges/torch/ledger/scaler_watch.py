@@ -23,7 +23,7 @@ class ScalerWatch:
     """The hooks on ``GradScaler``.
 
     Attributes:
-        watch: The watch of the run.
+        watch: The watch that follows the run.
         is_stepping: Whether a scaler's ``step()`` is running.
     """
 

@@ -33,7 +33,7 @@ class ScheduleWatch:
     """The hooks on schedules, and on normalization and dropout layers.
 
     Attributes:
-        watch: The watch of the run.
+        watch: The watch that follows the run.
     """
 
     def __init__(self, watch: TorchRunWatch):
@@ -118,9 +118,9 @@ class ScheduleWatch:
 
 
 def _is_called_by_module_in_training_mode() -> bool:
-    """Return whether a running module is in training mode.
+    """Return whether a layer is called by a module in training mode.
 
-    If so, the program has chosen another mode for the module's layer.
+    If so, the program itself has put the layer into a different mode than the module.
     """
     return any(
         frame.f_code.co_name == "forward" and getattr(frame.f_locals.get("self"), "training", False)
@@ -129,7 +129,7 @@ def _is_called_by_module_in_training_mode() -> bool:
 
 
 def _find_line_outside_forward_methods() -> Site:
-    """Return the running line of the program's innermost function other than a module's ``forward``."""
+    """Return the line now running in the program's innermost function that is not a module's ``forward``."""
     frame = find_user_frame(sys._getframe(1))
     while frame is not None and frame.f_code.co_name == "forward":
         frame = find_user_frame(frame.f_back)

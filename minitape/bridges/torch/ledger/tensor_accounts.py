@@ -1,4 +1,4 @@
-"""Keep the accounts of tensors, and take the measurements of gradients and weights that the accounts need."""
+"""Keep the accounts of tensors, and measure gradients and weights for them."""
 
 from collections.abc import Sequence
 from math import isfinite
@@ -13,7 +13,7 @@ from ...run_watch.accounts import EDITED, Account, GradientChange, ParameterFact
 from ..distributed_tensors import get_local_part
 from ..kept_tensors import OptionalTensor, Tensors, TorchValue, compute_fingerprint
 
-# A leaf that has lost gradients, but no more than this many, is compared with its state during the backward pass.
+# A leaf that has lost at least one and at most this many gradients is compared with its state in the backward pass.
 COMPARED_CLEARINGS = 4
 SAMPLE_SIZE = 32  # At most this many elements of each parameter are sampled before and after a step.
 
@@ -73,10 +73,10 @@ class TensorAccount(Account):
         return ParameterFacts(tensor is None, is_trainable, self.is_parameter, self._dtype, is_elsewhere)
 
     def is_unchanged_since_first_gradient(self) -> bool:
-        """Compare the leaf with its state when it got its first gradient.
+        """Compare the leaf's current elements with those that it had at its first gradient.
 
         Returns:
-            Whether no element has changed since the leaf got its first gradient.
+            Whether all elements are unchanged since the leaf got its first gradient.
         """
         tensor = self.tensor_ref()
         copy = self.first_copy
