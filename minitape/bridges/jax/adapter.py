@@ -32,7 +32,7 @@ def build_question(recording: JaxRecording, target: Any, source: Any, source_row
 
     Args:
         recording: The recording of a function.
-        target: The target to ask about. Both None and the function's result stand for the first leaf of the result.
+        target: The target to ask about. None and the function's result both mean the first leaf of the result.
         source: The source, as the program passed it to ``explain``.
         source_rows: The source's rows.
     """
@@ -55,7 +55,7 @@ class JaxAdapter(FrameworkAdapter):
 
     Attributes:
         recording: The recording that the question is about.
-        origin: Finds the lines of the recorded function and its arguments in the program's text.
+        origin: Finds the program lines that define the recorded function and its arguments.
     """
 
     framework = "jax"
@@ -73,7 +73,7 @@ class JaxAdapter(FrameworkAdapter):
         self.origin = JaxOrigin(*recording.recorded_call)
 
     def describe_operation(self, question: Question, row: int) -> str:
-        """Describe an operation by the function called on its line, as in ``sqrt in norm(...)``.
+        """Describe an operation by the function that is called on its line, as in ``sqrt in norm(...)``.
 
         If the function performs no other operation, return only the name of the function.
         """

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from .recording import JaxRecording
 
 MIN_STEPS = 3
-# Only a function with such a name is meant to be minimized. The gradient of a score or a reward may be added.
+# A function is meant to be minimized only if its name contains one of these words. The gradient of a score or a reward
+# may be added.
 find_loss_name = re.compile(r"loss|cost|error|mse|nll|cross_entropy", re.I).search
 find_parameter_name = re.compile(r"(w|weights?|params?|theta|model|coef\w*)\b").match
 # A program that mentions one of these words may follow the gradient uphill on purpose.
@@ -62,9 +63,9 @@ def compute_fraction_of_elements_moved_uphill(old: Any, new: Any, gradient: Any)
 def explain_ascent(recordings: list[JaxRecording]) -> OptionalExplanation:
     """Explain that the training steps of a program increase its loss because they add the gradient.
 
-    Some programs add a gradient on purpose. Therefore, the program must have only one gradient, which must belong to a
-    function that the program calls a loss. In addition, every step must have moved all parameters uphill, and it must
-    be visible in the step's text that a minus is missing.
+    Some programs add a gradient on purpose. Therefore, this mistake is reported only if the program computes the
+    gradient of a single function and calls this function a loss. In addition, every step must have moved all parameters
+    uphill, and the text of the step must show that a minus sign is missing.
 
     Args:
         recordings: The last recording of each function.
@@ -91,12 +92,12 @@ def explain_ascent(recordings: list[JaxRecording]) -> OptionalExplanation:
 
 
 def _has_climbed(shares: FloatList) -> bool:
-    """Return whether a parameter moved along its gradient in each of several steps."""
+    """Return whether a parameter moved along its gradient in every one of several steps."""
     return len(shares) >= MIN_STEPS and shares[0] > 0.95 and min(shares) > 0.5
 
 
 def _find_chain_without_minus(file: str) -> int | None:
-    """Return the last line of an optimizer whose transformations all keep the sign, or None if none is found."""
+    """Return the last line of an optimizer chain that never changes the sign, or None if no such chain is found."""
     for statement in list_statements(file):
         names = {find_last_name_of_dotted_path(call.func): call.lineno for call in reversed(statement.calls)}
         lines = [line for name, line in names.items() if re.match("scale(_by_.*)?$", name)]
@@ -129,7 +130,7 @@ def _has_minus(statement: Statement) -> bool:
 
 
 def find_optax_masked_adding_raw_gradients(recording: JaxRecording) -> Site | None:
-    """Return the line of the only ``optax.masked`` call if the gradients left out by its mask are added to parameters.
+    """Return the line of the only ``optax.masked`` call if gradients that its mask leaves out are added to parameters.
 
     Args:
         recording: The last recording of a function.

@@ -1,7 +1,7 @@
 """Run JAX's own backward pass through the recorded operations, and record the adjoints.
 
-Each result passes through ``pass_value``, which returns it unchanged. During the backward pass, JAX calls the rule of
-``pass_value`` with the complete adjoint of the result, which JAX has computed with its own rules and summed itself. The
+Each result passes through ``pass_value``, which returns it unchanged. During the backward pass, JAX calls the
+derivative rule of ``pass_value`` with the complete adjoint of the result, which JAX itself has computed and summed. The
 shares for each operation's inputs are computed by applying ``jax.vjp`` to that operation alone.
 """
 
@@ -16,7 +16,7 @@ from .row_log import JaxCall, JaxLog, JaxVariables, is_inexact
 
 
 class JaxBackwardPass:
-    """A backward pass that releases each array as soon as JAX no longer needs the array.
+    """A backward pass that releases each array as soon as JAX no longer needs it.
 
     Attributes:
         log: The recording's log.
@@ -111,7 +111,7 @@ class JaxBackwardPass:
     # -- the recorded shares -----------------------------------------------------------------------
 
     def _record_shares_of_calls_after(self, row: int) -> None:
-        """Record the shares of the calls after a row. The adjoints of these calls are complete."""
+        """Record the shares sent by the calls after a row. By now, the adjoints of their results are complete."""
         keep_value = self.log.keep_value
         while self.calls and self.calls[-1].rows[0] > row:
             call = self.calls.pop()

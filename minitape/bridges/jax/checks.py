@@ -54,7 +54,7 @@ CONVERSIONS = "int float round item tolist range".split()
 def find_nondiff_argnums_callee_leaking_tracer(function: Any) -> OptionalFinding:
     """Find a function whose custom derivative rule excludes some arguments (``nondiff_argnums``) from differentiation.
 
-    JAX keeps such an argument unchanged, so a traced array passed as this argument is used after its trace has ended.
+    JAX keeps such an argument unchanged. If the argument is a traced array, it is used after its trace has ended.
 
     Args:
         function: The function that was differentiated.
@@ -126,7 +126,7 @@ def find_attribute_that_keeps_tracer(read_site: Site) -> OptionalFinding:
 
 
 def describe_tracer_reader(error: Exception, library_function: str) -> str:
-    """Return the name of the function that requested a number from a tracer, according to JAX's error message.
+    """Return the name of the function that, according to JAX's error message, requested a number from a tracer.
 
     If the message names no function, return the library function that raised the error.
 
@@ -263,12 +263,12 @@ def find_enclosing_piecewise_constant_function(question: JaxQuestion, row: int) 
 
 
 def name_piecewise_constant_function_in_finding(question: JaxQuestion, finding: Finding, row: RecordedRow) -> None:
-    """In a finding about a break inside a step function, name that function instead of the operation.
+    """In the finding for a break inside a step function, name that function instead of the operation.
 
     Args:
         question: The question about the source.
         finding: The finding from the shared checks.
-        row: The row where the gradient breaks.
+        row: The row of the break.
     """
     step_function = find_enclosing_piecewise_constant_function(question, row.index)
     if step_function and finding.cause == "no_derivative":
@@ -276,7 +276,7 @@ def name_piecewise_constant_function_in_finding(question: JaxQuestion, finding: 
 
 
 def build_finding_of_first_escape(question: JaxQuestion, escapes: Sequence[Escape]) -> Finding:
-    """Return the finding about the first value that Python read while the function was traced.
+    """Return the finding for the first value that Python read while the function was traced.
 
     Args:
         question: The question about the source.
@@ -296,7 +296,7 @@ def build_finding_of_first_escape(question: JaxQuestion, escapes: Sequence[Escap
 
 
 def collect_names_computed_from(source_name: str, end_statement: Statement) -> set[str]:
-    """Return a name and the names of all values that a function computes from it before a given statement.
+    """Return a name, and the names of all values that are computed from its value before a given statement.
 
     Args:
         source_name: The name to start from.
@@ -313,7 +313,7 @@ def collect_names_computed_from(source_name: str, end_statement: Statement) -> s
 
 
 def find_other_branch_or_value_used_instead(question: JaxQuestion) -> OptionalFinding:
-    """Find out whether the source was unused because another branch ran, or because another value was used.
+    """Find out whether the source was unused because another branch ran or another value was used instead.
 
     Args:
         question: The question about the source.
@@ -386,7 +386,7 @@ def blame_origin_of_nonfinite_input(question: JaxQuestion, finding: Finding, row
         and row.extra.outside_arrays
         and not any(is_new_value(array).any() for array in row.extra.outside_arrays)
     ):
-        # The arrays from outside contain no such NaN or infinity, so an operation on them must have produced the value.
+        # The arrays from outside do not contain this NaN or infinity, so an operation on them must have produced it.
         return build_row_finding(question, "nan_forward", row.index, detail=fill("An operation"))
     if finding.cause == "nan_input" and question.adapter.find_first_argument_leaf([row.index]):
         finding.site = question.adapter.find_argument_creation_site(row.index)
@@ -394,7 +394,7 @@ def blame_origin_of_nonfinite_input(question: JaxQuestion, finding: Finding, row
 
 
 def blame_step_function_or_relu_for_zeros(question: JaxQuestion, finding: Finding, row: RecordedRow) -> Finding:
-    """Return a finding about the step function or relu that produced zeros, or else the given finding.
+    """Return a finding for the step function or relu that produced zeros, or else the given finding.
 
     Args:
         question: The question about the source.
@@ -414,7 +414,7 @@ def blame_step_function_or_relu_for_zeros(question: JaxQuestion, finding: Findin
 
 
 def _find_blamed_step_function_row(question: JaxQuestion, row: RecordedRow) -> int | None:
-    """Return the row of the step function that caused the zeros of a row, possibly the row itself."""
+    """Return the row of the step function behind a row's zeros, possibly that row itself, or None if none exists."""
     if row.op in MIN_MAX_OPS:
         for index in sorted(question.descendants & question.ancestors):
             if is_step_function_the_only_break_from_row(question, index):
@@ -436,7 +436,7 @@ def _is_normalized_over_one_element(question: JaxQuestion, row: RecordedRow, sco
 def is_gate_zero_only_at_first(question: JaxQuestion, finding: Finding) -> bool:
     """Return whether the zero factor is an argument with a nonzero gradient, as in ReZero.
 
-    Such a gate is zero only at the start of training.
+    Such a factor is zero only at the start of training.
 
     Args:
         question: The question about the source.
@@ -457,7 +457,7 @@ def is_gate_zero_only_at_first(question: JaxQuestion, finding: Finding) -> bool:
 
 
 def is_step_function_the_only_break_from_row(question: JaxQuestion, row: int) -> bool:
-    """Return whether a step function is the only break on the path from this row to the target.
+    """Return whether a step function is the only break in the path from this row to the target.
 
     If so, the row's gradient is zero whatever value the row has.
 
@@ -490,7 +490,7 @@ JAX_CHECKS = FrameworkChecks(
     rank_escapes=lambda question, escapes: sorted(escapes, key=lambda escape: escape.is_condition),
     does_escape_reach_target_or_branch=lambda question, escape: (
         True
-    ),  # A trace without values does not show which escapes matter.
+    ),  # In a trace without values, it is unknown which escapes matter.
     build_escape_finding=build_finding_of_first_escape,
     find_reason_for_no_use=find_other_branch_or_value_used_instead,
     build_finding_of_target_without_source=build_finding_of_target_without_source,
@@ -505,7 +505,7 @@ def explain_gradient(recording: JaxRecording, target: Any, source: Any) -> Expla
 
     Args:
         recording: The recording of a function.
-        target: The target to explain. Both None and the function's result stand for the first leaf of the result.
+        target: The target to explain. None and the function's result both mean the first leaf of the result.
         source: An array, a name, or a tree. For a tree, the explanation of the worst leaf is returned.
 
     Raises:

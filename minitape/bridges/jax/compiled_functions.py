@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from .program import FirstGradients
 
 CLOSE_CHECKS = 20  # Every call up to this number is checked for replaced values. After that, only one call in 20 is.
-GRADIENT_LIMIT = 10  # The maximum number of recorded gradients for a compiled function.
+GRADIENT_LIMIT = 10  # The maximum number of gradients recorded for one compiled function.
 
 
 class CompiledFunction:
-    """The replacement for a function returned by ``jax.jit`` in the block."""
+    """A replacement for a compiled function that ``jax.jit`` returned in the block."""
 
     def __init__(self, gradient_block: FirstGradients, function: Any, jitted: Any):
         """Wrap a compiled function together with its original function."""
@@ -35,7 +35,7 @@ class CompiledFunction:
         self._jitted = jitted
         self._call_count = 0
         self._gradient_limit = GRADIENT_LIMIT
-        self._traced_values: OutsideData = {}  # The outside values that the function read in its last trace.
+        self._traced_values: OutsideData = {}  # Values from outside, as read during the last trace.
         self._later_call_count = self._trace_count = 0
         self._may_be_stale = True
         self._draws = TracedDraws()
@@ -47,13 +47,13 @@ class CompiledFunction:
         gradient_block = self._gradient_block
         if self._later_call_count < CLOSE_CHECKS:
             self._draws.before = read_generator_states(self._function)
-        # Inside a function that runs only for the recording, the compiled function is part of the recording.
+        # If the calling function runs only to be recorded, this call is recorded together with it.
         if not self._gradient_limit or gradient_block._remaining_gradients is not None:
             return self._jitted(*args, **kwargs)
         is_due = gradient_block.may_record_call((args, kwargs))
         if is_due:
             restore_state = save_state_and_build_restorer(self._function, *args)
-            if self._call_count == 0:  # JAX caches this trace for the program's own call.
+            if self._call_count == 0:  # JAX caches this trace and uses it again for the program's call.
                 previous_count = gradient_block.gradient_count
                 with suppress(Exception):
                     self._jitted.eval_shape(*args, **kwargs)
@@ -62,7 +62,7 @@ class CompiledFunction:
             restore_after_trace = save_state_and_build_restorer(self._function, *args)
             restore_state()
             if self._gradient_limit and self._call_count % gradient_block.every == 0:
-                # With a limit of one more gradient than the function computes, the function runs to its end.
+                # The function stops at the limit. A limit one above its number of gradients lets it run to its end.
                 self._gradient_limit = gradient_block.record_uncompiled_and_count_gradients(
                     self._function, args, kwargs, min(self._gradient_limit + 1, GRADIENT_LIMIT)
                 )
@@ -81,7 +81,7 @@ class CompiledFunction:
         return results
 
     def _store_explanation_if_value_is_stale(self, args: tuple) -> None:
-        """Store an explanation if the program has replaced a value that the function read in its last trace.
+        """Store an explanation if the program has replaced a value that the function read during its last trace.
 
         Reading the values takes longer than a small step, so later calls are checked rarely.
         """

@@ -41,7 +41,7 @@ except ImportError:  # Without these names, Python conditions on traced values f
 
 # A loop with more rows than this would take a minute to record, and its page would be 100 MB in size.
 LOOP_ROW_LIMIT = 3_000
-# On Ctrl-C, this version of ``jax.disable_jit`` undoes its change immediately, which the original does not.
+# On Ctrl-C, this version of ``jax.disable_jit`` undoes its change immediately, unlike the original.
 disable_jit = make_interrupt_safe_context_manager(jax.disable_jit.__wrapped__)
 CUSTOM_RULE_PRIMITIVES = {"custom_jvp_call", "custom_vjp_call"}
 
@@ -53,8 +53,8 @@ class JaxprRunner:
         log: The log that receives the rows.
         failed_site: The line of the equation that raised an error, or NOWHERE if none did.
         site: The line of the equation that is running.
-        library_depth: The number of open library functions. Lines inside these functions are ignored, because their
-            jaxprs may have been traced for another line.
+        library_depth: The number of library functions that are open. The lines of equations inside these functions are
+            ignored, because their jaxprs may have been traced for a call on another line.
         openers: The methods that open calls, keyed by the name of the primitive.
     """
 
@@ -135,10 +135,11 @@ class JaxprRunner:
     ) -> tuple[JaxPlace, OptionalNumber]:
         """Give a result its name in the program, and remove the name from any earlier results of the same expression.
 
-        Returns the location of the equation, and the row that the next call to this function needs.
+        Returns the location of the equation and the row, which the next call of this function receives as `last_place`
+        and `last_row`.
         """
         row = results[0].row if len(results) == 1 else None
-        # Equations of a derivative are located at a statement but do not compute the value that the statement names.
+        # An equation of a derivative has the line of a statement, but does not compute the value of that statement.
         place = (
             JaxPlace()
             if self.library_depth or "jvp(" in str(eqn.source_info.name_stack)
@@ -286,7 +287,7 @@ def find_source_file(closed_jaxpr: Any) -> str:
 
 
 def estimate_max_row_count(eqn: Any) -> int:
-    """Return the maximum number of rows that an equation can need if it is opened."""
+    """Return the maximum number of rows that an equation can add if its call is opened."""
     inner_count = 0
     for value in eqn.params.values():
         for part in value if isinstance(value, (tuple, list)) else (value,):
@@ -357,7 +358,7 @@ class TracerValues:
         return self._get_known_value(tracer) if tracer._trace is self.trace else None
 
     def record_escape_and_read_value(self, tracer: Any) -> Any:
-        """Return the array of a tracer that escapes to Python, and record the escape."""
+        """Return the value of a tracer that escapes to Python, and record the escape."""
         if tracer.dtype == bool or is_inexact(tracer):
             method = "__bool__" if tracer.dtype == bool else "__float__"
             self.escapes.append((method, find_user_site(), self._list_leaves_tracer_depends_on(tracer)))

@@ -18,7 +18,7 @@ RATE_FUNCTION = "scale_by_learning_rate.<locals>.<lambda>"  # The optax function
 
 
 def explain_early_decay_of_each_schedule() -> list[OptionalExplanation]:
-    """Return an explanation for each optimizer whose schedule ended too early, and None for every other schedule."""
+    """Return an explanation for each optimizer schedule that ended too early, and None for every other schedule."""
     optax = sys.modules.get("optax")
     if optax is None:
         return []
@@ -54,8 +54,9 @@ def explain_swapped_moving_average_arguments(trees: tuple, trained_leaves: list,
         return None
     name, what = map(unparse, call.args[:2])
     names = [keyword.arg for outer in statement.calls for keyword in outer.keywords if keyword.value is call]
-    # If parameters are only pulled toward a fixed point, the result gets the name of the parameters, not of the fixed
-    # point. The new moving average may have a longer name than the old one, such as ``new_target``.
+    # If the call only pulls parameters toward a fixed point, the result is bound to the name of the parameters, not to
+    # the name of the fixed point. The new moving average may have a longer name than the old one, such as
+    # ``new_target``.
     names += statement.bound_names
     if any(find_last_name_of_dotted_path(call.args[0]) in str(bound) for bound in names):
         return explain_cause("jax", "swapped_average", site, fields={"name": name, "what": what})

@@ -62,7 +62,7 @@ class StateFacts(NamedTuple):
 
 
 def find_site_with_unread_name_or_innermost(call_stack: CallStack) -> Site:
-    """Return the innermost line that drops a part of its result, or the innermost line of all if no line does.
+    """Return the innermost line that drops a part of its result, or simply the innermost line if none does.
 
     Args:
         call_stack: The lines that led to a call, outermost first.
@@ -75,7 +75,7 @@ def find_site_with_unread_name_or_innermost(call_stack: CallStack) -> Site:
 
 
 def _get_leaf_path_and_shape(recording: JaxRecording, name: str) -> tuple[str, Sequence[int]]:
-    """Return a leaf's path in its argument and its shape. Neither depends on the function that receives the leaf."""
+    """Return a leaf's path in its argument, and its shape. Neither depends on the function that receives the leaf."""
     row = recording.find_row(name)
     path = re.sub(r"^\w+", "", name) or name
     return path, () if row is None else recording.rows[row].shape
@@ -90,8 +90,8 @@ def _get_code_or_function(function: Any) -> Any:
 class FirstGradients:
     """A block in which ``jax.grad`` and ``jax.value_and_grad`` record their functions and arguments.
 
-    A function compiled by ``jax.jit`` has no concrete values while it is traced. As long as more steps have to be
-    recorded, the function is therefore also run without the compiler, just to record it. The program's results are the
+    A function compiled by ``jax.jit`` has no concrete values while it is traced. Therefore, the function is also run
+    without the compiler, just to record it, as long as there are steps left to record. The program's results are the
     same as they would be without the block.
 
     Attributes:
@@ -102,7 +102,8 @@ class FirstGradients:
         on_recorded: A function to call after each completed recording, or None.
         watched_count: The number of calls checked after the recorded ones.
         bad_step: The step number of the first later call with a NaN or infinite result, or None.
-        stale_values: Explanations of values that compiled functions read when traced and that have been replaced since.
+        stale_values: Explanations of values that compiled functions read during a trace and that the program has
+            replaced since.
         traced_draws: The random numbers that NumPy and Python drew while each compiled function was traced.
 
     >>> with FirstGradients(first=1) as recording:
@@ -135,7 +136,7 @@ class FirstGradients:
         self._latest_calls: dict[int, tuple] = {}  # The keys are the ids of the functions.
         self._example_numbers: CountsByName = {}  # For each mapped function, the index of the recorded example.
         self._entered = self._is_recording = self._are_gradients_accumulated = False
-        # The number of gradients that may still be recorded in a function that runs only for the recording.
+        # The number of gradients that may still be recorded in a function that runs only to be recorded.
         self._remaining_gradients: OptionalNumber = None
 
     def __enter__(self) -> FirstGradients:
@@ -173,7 +174,7 @@ class FirstGradients:
                     self._patches.wrap_function(module, "incremental_update", self._update_average_and_explain_swap)
 
     def _watch_optimizers(self, transformation_class: Any) -> None:
-        """Watch the ``update`` function of every optimizer. An optimizer is a named tuple with this field."""
+        """Watch the ``update`` function of every optimizer. An optimizer is a named tuple with an ``update`` field."""
         update_field = transformation_class.update
         self._patches.add_undo_action(partial(setattr, transformation_class, "update", update_field))
         transformation_class.update = property(
@@ -181,14 +182,14 @@ class FirstGradients:
         )
 
     def _mark_gradients_as_accumulated_and_update(self, original: Any, *args: Any, **kwargs: Any) -> Any:
-        """Call ``update``, and record that the parameters stay the same until several gradients have been summed."""
+        """Call ``optax.MultiSteps.update``, and record that the parameters change only after several gradients."""
         self._are_gradients_accumulated = True
         return original(*args, **kwargs)
 
     def _update_and_count_repeated_states(
         self, original_update: Any, updates: Any, state: Any, *args: Any, **kwargs: Any
     ) -> Any:
-        """Call an optimizer's ``update``, and count the consecutive calls in which a line passed the same state."""
+        """Call an optimizer's ``update``, and count the consecutive calls in which one line passed the same state."""
         if self._watched_updates == WATCHED_UPDATES:
             return original_update(updates, state, *args, **kwargs)
         with TemporaryAttributes(self, _is_recording=True):  # An optimizer may call other optimizers.
@@ -260,7 +261,7 @@ class FirstGradients:
         return self.steps, self.watched_count
 
     def iter_run_problems(self) -> Iterator[OptionalExplanation]:
-        """Yield an explanation for each problem that no single gradient reveals, and None for each absent problem."""
+        """Yield an explanation for each problem that no single gradient reveals, or None if the problem is absent."""
         recordings = list(self._latest_recordings.values())
         nonfinite = (
             explain_nonfinite_target(recording, recording.target_row)
@@ -270,7 +271,7 @@ class FirstGradients:
         yield next(filter(None, nonfinite), None)
         yield from map(explain_array_in_static_field, recordings)
         yield explain_ascent(recordings)
-        # These lines drop the new parameters too, which the explanations of the parameters already report.
+        # These lines also drop the new parameters, as the explanations of the parameters already report.
         dropped_sites = {
             update.site
             for recording in recordings
@@ -327,7 +328,7 @@ class FirstGradients:
         return self.steps != self.first and self._may_watch_call(arguments)
 
     def _may_watch_call(self, arguments: Any) -> bool:
-        """Return whether a call with these arguments is the program's own and computes numbers."""
+        """Return whether a call with these arguments comes from the program itself and computes concrete values."""
         is_traced_flags = (isinstance(leaf, jax.core.Tracer) for leaf in tree_leaves(arguments))
         return self._patches.is_active_in_this_thread and not self._is_recording and not any(is_traced_flags)
 
@@ -337,7 +338,7 @@ class FirstGradients:
         return self._remaining_gradients is not None or self._taken_count % self.every == 0
 
     def _count_program_or_replay_gradient(self) -> None:
-        """Count a gradient of the program, or of a function that runs only for the recording."""
+        """Count a gradient computed by the program, or by a function that runs only to be recorded."""
         if self._remaining_gradients is None:
             self._taken_count += 1
         else:
@@ -355,7 +356,7 @@ class FirstGradients:
             args: Its positional arguments.
             kwargs: Its keyword arguments.
             results: The results of the call.
-            record_call: Records a call with the given arguments.
+            record_call: A function that records a call with the given arguments.
         """
         if self.steps != self.first or self.bad_step is not None or not self._may_watch_call((args, kwargs)):
             return
@@ -367,7 +368,7 @@ class FirstGradients:
         if are_alive_and_finite(sorted(self._trained_leaves, key=np.size)[:4]):
             return
         self.bad_step = self.steps + self.watched_count
-        # If the arguments are not finite, the call before this one computed them.
+        # Arguments that are not finite were computed by the previous call, which is then the one to record.
         call = next((call for call in calls if are_alive_and_finite(list_float_arrays(call))), None)
         if call is None:
             return
@@ -399,7 +400,7 @@ class FirstGradients:
         try:
             with jax.disable_jit(), redirect_stdout(StringIO()):
                 function(*args, **kwargs)
-        except Exception:  # Either the limit has been reached, or the program's own call will raise the same error.
+        except Exception:  # The limit has been reached, or the program's call will raise this error too.
             pass
         finally:
             computed_count = gradient_limit - self._remaining_gradients
@@ -541,7 +542,7 @@ class FirstGradients:
                 recording.record_arguments_unchanged_or_moved_uphill(self._latest_recordings.get(key, recording))
             self._latest_recordings[key] = recording
             self.steps += 1
-            # The program's own call must be the first to raise an error.
+            # If the function has an error, the program's call must raise it first.
             if self.on_recorded is not None and recording.error is None:
                 self.on_recorded()
         except Exception as error:

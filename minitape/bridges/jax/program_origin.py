@@ -26,7 +26,7 @@ from ...recording.sites import NOWHERE, Site
 from ..outside_values import iter_function_and_callees, read_outside_values, unwrap_function
 
 GRADIENT_TRANSFORMS = {"grad", "value_and_grad", "filter_grad", "filter_value_and_grad"}
-# Under these transforms, Python code cannot read values.
+# Under these transforms, Python code cannot read the values of arrays.
 COMPILING_TRANSFORMS = {"jit", "pmap", "vmap", "shard_map", "filter_jit"}
 
 
@@ -59,7 +59,7 @@ class RecordedCall(NamedTuple):
 
 
 class OutsideRead(NamedTuple):
-    """An expression in a function that reads a value from outside. Empty if no such expression was found.
+    """An expression that reads a value from outside its function, or an empty instance if none was found.
 
     Attributes:
         site: The line that reads the value.
@@ -71,7 +71,7 @@ class OutsideRead(NamedTuple):
 
 
 class JaxOrigin:
-    """Finds the lines of a recorded function and its arguments in the program's text.
+    """Finds the program lines that define a recorded function and its arguments.
 
     Attributes:
         function: The program's function, with partials and transforms removed.
@@ -110,7 +110,7 @@ class JaxOrigin:
 
         Returns:
             The line of the ``return`` statement that contains the given line, or else of the function's last ``return``
-            statement. If the function has no ``return`` statement, the line of its last statement.
+            statement, or else of its last statement.
         """
         if self.definition is None:
             return self.function_definition_or_call_site
@@ -154,7 +154,7 @@ class JaxOrigin:
         """Return how the program compiles the function.
 
         The result is "itself" if the function is compiled and all of its arguments are traced. The result is "part" if
-        a compiled function calls the function, or if the function itself is compiled with static arguments. Otherwise,
+        a compiled function calls this function, or if the function itself is compiled with static arguments. Otherwise,
         the result is "".
         """
         result: Literal["part", ""] = ""
@@ -198,7 +198,7 @@ class JaxOrigin:
         )
 
     def list_argument_expressions(self, leaf: JaxLeaf) -> list[tuple[ast.expr, Statement]]:
-        """Return the expressions that the statement computing the gradient passes for an argument.
+        """Return the expressions passed for an argument by the statement that computes the gradient.
 
         Only calls with as many arguments as the recorded call are considered. Each expression is paired with its
         statement.
@@ -246,7 +246,7 @@ class JaxOrigin:
         enclosing function, or an attribute of either.
 
         Args:
-            is_wanted: Receives an expression and its value, and returns whether the value is wanted.
+            is_wanted: A function that receives an expression and its value, and returns whether the value is wanted.
         """
         for function in iter_function_and_callees(self.function):
             definition_statement = find_def_statement(function)
@@ -275,7 +275,7 @@ def resolve_value(node: ast.AST, namespace: Mapping[str, Any]) -> Any:
 
 
 def _iter_compiling_nodes(statement: Statement) -> Iterator[ast.AST]:
-    """Yield the function that a statement defines and a decorator compiles, or else the statement's compiling calls."""
+    """Yield the definition of a function with a compiling decorator, or the compiling calls in any other statement."""
     node = statement.node
     if any(
         collect_own_names_and_attributes_of_nodes(ast.walk(decorator)) & COMPILING_TRANSFORMS
@@ -289,7 +289,7 @@ def _iter_compiling_nodes(statement: Statement) -> Iterator[ast.AST]:
 
 
 def _collect_reached_names(names: NameSet, functions: Mapping[str, list[FunctionNode]]) -> NameSet:
-    """Return the given names, together with all names in the functions to which they refer, directly or indirectly."""
+    """Return the given names, and all names in the functions that they refer to, directly or indirectly."""
     names = set(names)
     reached_names = set[str]()
     while names - reached_names:  # Each round adds the names in the functions found in the last round.

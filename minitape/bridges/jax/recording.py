@@ -91,7 +91,8 @@ class JaxRecording(FrameworkRecording):
         fractions_moved_uphill: For each argument row, the fractions of its elements that moved along the gradient, with
             one fraction for each step so far.
         unreached_rows: The differentiated rows that no adjoint reached. Their gradients are zero.
-        final_leaves: The arrays that the program's last steps returned. Empty while the program may take more steps.
+        final_leaves: The arrays that the program's last steps returned, or an empty list while the program may take
+            more steps.
 
     >>> recording = record(lambda p: jax.lax.stop_gradient(p["w"]) * 2.0, {"w": 3.0})
     >>> recording.explain(recording.value, "p['w']").cause
@@ -164,10 +165,11 @@ class JaxRecording(FrameworkRecording):
         return names
 
     def record_arguments_unchanged_or_moved_uphill(self, previous: JaxRecording) -> None:
-        """Count the arguments that a step recomputed without changing them, and record the direction of other changes.
+        """Count the arguments that a step recomputed without any change, and record the direction of other changes.
 
         Args:
-            previous: The previous recording of the same function. Its updates, counts and fractions are kept.
+            previous: The previous recording of the same function. The new recording takes over its updates, counts and
+                fractions.
         """
         earlier_leaves = previous.list_differentiated_leaves()
         gradients = dict(zip(previous.differentiated_rows, tree_leaves(previous.gradient), strict=False))
@@ -180,7 +182,7 @@ class JaxRecording(FrameworkRecording):
             # JAX deletes arrays that are donated to a compiled function.
             if hasattr(earlier.value, "is_deleted") and earlier.value.is_deleted():
                 continue
-            # If no step took place, the array does not show whether steps change it.
+            # If no step took place, it is unknown whether steps change the array.
             if not took_no_step and np.array_equal(earlier.value, leaf.value):
                 self.unchanged_counts[leaf.row] = previous.unchanged_counts.get(earlier.row, 0) + 1
             if earlier.row in gradients:
@@ -232,14 +234,14 @@ class JaxRecording(FrameworkRecording):
         return build_checked_run(self)
 
     def list_rows(self, source: Any) -> RowList:
-        """Return the rows that a source passed to ``explain`` stands for.
+        """Return the rows of a source that was passed to ``explain``.
 
         Args:
             source: An array, a name, a number, or a tree of arrays. A tree stands for the rows of its leaves. A number
                 stands for all arguments with this value, or only for the differentiated ones if there are any.
 
         Returns:
-            The row numbers. Empty if the recording does not contain the source.
+            The row numbers, or an empty list if the recording does not contain the source.
         """
         if isinstance(source, NUMBER_TYPES) and not isinstance(source, RowNumber):
             equal_leaves = [
@@ -268,7 +270,7 @@ class JaxRecording(FrameworkRecording):
         return [row for part in parts for row in self.list_rows(part)]
 
     def find_row(self, value: Any) -> OptionalNumber:
-        """Return the last row for one of the program's arrays or with a given name, or None if none exists."""
+        """Return the last row that has a given name or stands for one of the program's arrays, or None if none does."""
         row = self.log.find_row(value)
         return super().find_row(value) if row is None else row
 
@@ -291,14 +293,15 @@ def record(
     """Compute and record ``function(*args)`` and its gradient.
 
     The gradient is the same as the one from ``jax.value_and_grad(function, argnums, has_aux)``. If JAX refuses the
-    program, the error is stored in ``recording.error``. Examples are ``x[0] = 1.0``, a call
-    to ``float()`` with a traced value, a wrong shape, and a result that is not a number. An error in the function
-    itself is raised.
+    program, the error is stored in ``recording.error``. Examples are ``x[0] = 1.0``, a call to ``float()`` with a
+    traced value, a wrong shape, and a result that is not a number. If the function itself raises an error, `record`
+    raises it too.
 
     `record` runs the function to trace it. If the program compiles the function, JAX traces it as under ``jit``.
     Otherwise an argument that is not a float or an array keeps its Python value, and a Python condition may read a
     value if ``jax.grad`` allows it. Calls to ``jit``, ``scan`` and ``cond`` that depend on an argument are opened. A
-    call with more than 20,000 inner rows is recorded as one row.
+    call is recorded as one row if the recording would otherwise exceed 20,000 rows, or if it is a ``scan`` with more
+    than 3,000 inner rows.
 
     Args:
         function: The function to differentiate.
@@ -375,7 +378,7 @@ def record_if_bad(gradient: Any, function: Callable, *args: Any, **options: Any)
 
 @jax.jit
 def _is_any_leaf_zero_or_nonfinite(leaves: list) -> Any:
-    """Return whether any leaf consists only of zeros or has a non-finite element."""
+    """Return whether any leaf contains only zeros or has a non-finite element."""
     bad_flags = [~jax.numpy.isfinite(leaf).all() | ~jax.numpy.any(leaf) for leaf in leaves]
     return jax.numpy.array(bad_flags, bool).any()
 
@@ -464,7 +467,7 @@ def _add_argument_leaves(
 def _run_forward_unless_tracer_leaks(
     recording: JaxRecording, closed_jaxpr: Any, leaves: JaxVariables, result_shape: Any
 ) -> bool:
-    """Run the function's equations. Return False if a tracer of another trace leaked into them, otherwise True."""
+    """Run the function's equations. Return False if they contain a leaked tracer of another trace, or else True."""
     log = recording.log
     runner = JaxprRunner(log)
     try:

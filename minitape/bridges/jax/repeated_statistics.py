@@ -11,7 +11,7 @@ from ...recording.sites import Site, find_user_site
 from ..framework_patches import FrameworkPatches
 from .transforms import list_float_arrays
 
-StatisticsOfStep = set[tuple[Site, str]]  # The lines that updated statistics, with the text of the old values.
+StatisticsOfStep = set[tuple[Site, str]]  # The lines that updated statistics, with the old values as text.
 REPORTED_COUNT = 3  # Statistics are reported if at least this many steps began with them.
 
 
@@ -44,10 +44,10 @@ class RepeatedStatistics:
 
     @contextmanager
     def watch_step_and_keep_repeated_statistics(self, function_key: Any) -> Iterator[None]:
-        """Watch one step in the block, and keep the statistics that it shares with the previous steps.
+        """Watch one step in the block, and keep only the statistics that all earlier steps used too.
 
         Args:
-            function_key: An object that stands for the differentiated function.
+            function_key: An object that identifies the differentiated function.
         """
         self._used = set()
         yield

@@ -70,8 +70,8 @@ class JaxVariable:
     Attributes:
         value: The array, or None after its release.
         row: The array's row, or None if the array does not depend on any row.
-        has_float_source: Whether the array depends on an argument that contains floats. If so, calls with this input
-            are opened.
+        has_float_source: Whether the array depends on an argument that contains floats. If it does, calls with this
+            array as an input are opened.
         site: The line that computed or first used the array.
         outside_arrays: For an array without a row, the arrays from outside the function that it depends on.
         before_broadcast: For an array without a row, the variable before broadcasting, or None if none exists.
@@ -87,7 +87,7 @@ class JaxVariable:
         site: Site = NOWHERE,
         outside_arrays: Sequence | None = None,
     ):
-        """Create the variable of an array. By default, an array without a row comes from outside the function."""
+        """Create a variable that holds an array. By default, an array without a row comes from outside the function."""
         self.value = value
         self.row = row
         self.site = site
@@ -127,7 +127,7 @@ class JaxCall(NamedTuple):
     """A completed operation.
 
     Attributes:
-        compute: Computes the results from the input arrays. The function may be called repeatedly.
+        compute: A function that computes the results from the input arrays. It may be called repeatedly.
         inputs: The inputs.
         rows: The rows of the results.
     """
@@ -237,7 +237,7 @@ class JaxLog:
     def move_name_to_row(self, row: int, name: str, previous_row: OptionalNumber) -> None:
         """Give a row the name it has in the program, and remove the name from the previous row.
 
-        The previous row computed only a part of the named value.
+        The previous row computed only a part of the value that has this name.
 
         Args:
             row: The row that receives the name.
@@ -251,10 +251,10 @@ class JaxLog:
                 self.rows[previous_row].name = None
 
     def find_row_or_add_constant_unless_scalar(self, variable: JaxVariable) -> OptionalNumber:
-        """Return the row of an array. If the array is not an argument, add a row for a constant.
+        """Return the row of an array. An array without a row is added as a constant.
 
         Args:
-            variable: The variable of the array.
+            variable: The variable that holds the array.
 
         Returns:
             The row, or None for a single number, which is shown in a label instead.
@@ -298,7 +298,7 @@ class JaxLog:
 
         Args:
             op: JAX's name for the operation.
-            compute: Computes the results from the input arrays.
+            compute: A function that computes the results from the input arrays.
             inputs: The inputs.
             site: The line of the operation.
             scope: The names of the open functions, outermost first.
@@ -353,7 +353,7 @@ class JaxLog:
         return [JaxVariable(result, row, has_float_source) for result, row in zip(results, output_rows, strict=True)]
 
     def _find_break_cause(self, op: str, result: Any) -> str:
-        """Return why an operation blocks the gradient, or "" if the gradient passes."""
+        """Return the reason why an operation blocks the gradient, or "" if the gradient passes."""
         if op == "stop_gradient":
             return "stop_gradient"
         if not is_inexact(result):
@@ -368,7 +368,7 @@ class JaxLog:
         return f"{inputs[0].value} {label}" if are_numbers == [True, False] else label
 
     def release_arrays_not_needed_by_sweep(self) -> None:
-        """Release the arrays that no sweep needs any longer.
+        """Release the arrays that no sweep will need again.
 
         An array is kept if it fits into the memory budget of `keep_value`, or if the program still refers to it.
         """
@@ -462,7 +462,7 @@ def find_name_bound_to_expression(
 ) -> str:
     """Return the name that a statement binds to the expression at the given lines and columns.
 
-    Returns "" if the expression is only a part of the value.
+    Returns "" if the expression is only a part of the bound value.
     """
     statement = find_statement((file, first_line))
     names = statement.targets

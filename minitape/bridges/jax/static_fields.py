@@ -41,7 +41,7 @@ def _iter_classes_and_names_of_static_arrays(value: Any, depth: int = 0) -> Iter
     """Yield the class and the name of each static field that holds an array of floats.
 
     Args:
-        value: A module, a list, a tuple or a dictionary. Other objects yield nothing.
+        value: A module, a list, a tuple or a dictionary. For other objects, nothing is yielded.
         depth: The number of objects that enclose this object.
     """
     if depth > MAX_DEPTH:

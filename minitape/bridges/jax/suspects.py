@@ -58,14 +58,14 @@ def build_checked_run(recording: JaxRecording) -> CheckedRun:
 
 
 def find_operand_row_before_implicit_broadcast(run: CheckedRun, row: RecordedRow, operand: int) -> int:
-    """Return the row that the program passed to an operation before jax.numpy adapted the shape of this operand."""
+    """Return the row that the program passed as an operand, before jax.numpy adapted the operand's shape."""
     while run.rows[operand].op in ("broadcast_in_dim", "reshape") and run.rows[operand].site == row.site:
         operand = run.rows[operand].inputs[0]
     return operand
 
 
 def find_row_read_as_logits_by_loss(run: CheckedRun, row: RecordedRow) -> int | None:
-    """Return the row of the logits that a jax.nn function receives, or None if the row is not its first operation."""
+    """Return the row of a jax.nn function's logits, or None if the given row is not the function's first operation."""
     input_row = row.inputs[0]
     name = LOGIT_FUNCTIONS[row.op]
     return input_row if name in row.scope and name not in run.rows[input_row].scope else None

@@ -90,7 +90,7 @@ def map_along_axes(function: Callable[[OptionalNumber, Any], Any], axes: Any, tr
 
     Args:
         function: The function.
-        axes: An axis, None, or a tree of axes. Each axis applies to the whole subtree of `tree` at its position.
+        axes: An axis, None, or a tree of axes. Each axis applies to the whole subtree at the same position in `tree`.
         tree: The tree of arrays.
     """
     axes = tuple(axes) if isinstance(axes, list) and isinstance(tree, tuple) else axes
@@ -112,7 +112,7 @@ def list_float_arrays(tree: Any) -> list:
 
 
 def are_alive_and_finite(arrays: list) -> bool:
-    """Return whether arrays still exist and are finite. Arrays that are donated to a compiled function are deleted.
+    """Return whether arrays still exist and are finite. JAX deletes arrays that are donated to a compiled function.
 
     Args:
         arrays: The arrays.

@@ -45,7 +45,7 @@ def build_question(recording: TensorFlowRecording, target: Any, source: Any) -> 
 
     Args:
         recording: The recording that contains the rows.
-        target: The target tensor, variable or row number, or None for a question without a target.
+        target: The target tensor, variable or row number, or None to ask about the source alone.
         source: The source tensor or variable.
 
     Returns:
@@ -78,7 +78,7 @@ def build_question(recording: TensorFlowRecording, target: Any, source: Any) -> 
 
 
 def _copy_row_with_tape_state_as_cause(adapter: TensorFlowAdapter, row: RecordedRow) -> RecordedRow:
-    """Copy a row. If the tape's state blocks the gradient, the copy's edges name this state as their cause."""
+    """Copy a row. If the tape's state blocks the gradient, the edges of the copy give that state as their cause."""
     extra: TensorFlowExtra = row.extra
     state, _ = adapter.find_tape_state_at_row(row.index)
     sweep = adapter.sweep
@@ -107,7 +107,7 @@ class TensorFlowAdapter(FrameworkAdapter):
         recording: The recording that the question is about.
         log: The recording's log.
         sweep: The backward pass that computed the gradient of the source, or else the first pass that began at or
-            passed through the target. None if no such pass exists.
+            passed through the target, or None if no such pass exists.
         tape: The tape of the backward pass. If no pass exists, the newest tape that recorded the target, or else the
             newest tape. None if the block has no tape.
     """
@@ -212,7 +212,7 @@ class TensorFlowAdapter(FrameworkAdapter):
         return self.find_creation(row.find_object()) if row.kind == "variable" else Creation(-1)
 
     def find_custom_rule(self, row: RecordedRow) -> Function | None:
-        """Return the custom gradient function of a call, or None if the call has no such function."""
+        """Return the custom gradient function of a call, or None if it has no such function."""
         return self.log.custom_rules.get(row.extra.op)
 
     def was_watched_by_program(self, row: RecordedRow) -> bool:
@@ -220,7 +220,7 @@ class TensorFlowAdapter(FrameworkAdapter):
         return bool(self.list_tapes_explicitly_watching(row.find_object()))
 
     def list_tapes_explicitly_watching(self, source: Any) -> list[TapeReference]:
-        """Return the tapes whose ``watch`` method the program called with the source."""
+        """Return the tapes for which the program called ``tape.watch`` on the source."""
         return [
             tape
             for reference, tape in self.log.tape_history.explicit_watches
@@ -239,8 +239,8 @@ class TensorFlowAdapter(FrameworkAdapter):
     ) -> bool:
         """Return whether a row's object was created as a replacement for the source.
 
-        This requires that the creating statement calls a class, that no name refers to the row's object, and that no
-        existing layer contains the source.
+        The statement must call a class, no name may refer to the row's object, and no existing layer may contain the
+        source.
         """
         creates_object = any(find_last_name_of_dotted_path(call.func)[:1].isupper() for call in statement.calls)
         return (

@@ -140,14 +140,14 @@ def find_first_use_row_preferring_use_on_tape(question: TensorFlowQuestion) -> R
 def find_creating_or_first_line_that_fits(
     question: TensorFlowQuestion, fits: Callable[[Statement], Any]
 ) -> Site | None:
-    """Return the line that created the source, provided that this line meets a condition.
+    """Return the line that created the source, if this line meets a condition.
 
     If no such line exists, return the first statement of the program that meets the condition. If the lines that
     created the source are unknown, this statement must be the only one that meets the condition.
 
     Args:
         question: The question about the source.
-        fits: Returns a true value for a matching statement.
+        fits: A function that returns a true value for a matching statement.
 
     Returns:
         The line, or None if no line matches.
@@ -209,7 +209,7 @@ def find_variable_filled_from_source(question: TensorFlowQuestion) -> OptionalFi
 
 
 def find_missing_backward_if_no_target(question: TensorFlowQuestion) -> OptionalFinding:
-    """Find out why no gradient was requested, if no target is known.
+    """If the question has no target, find out why no gradient was requested.
 
     Args:
         question: The question about the source.
@@ -229,7 +229,7 @@ class SourceUse(NamedTuple):
         leaf: The source's first row that no operation computed, or None if operations computed all its rows.
         uses: The rows that read the source directly.
         first_recorded_use: The first use that the tape recorded, or the first use if the tape recorded none.
-        explicit_watchers: The tapes whose ``watch`` method the program called with the source.
+        explicit_watchers: The tapes for which the program called ``tape.watch`` on the source.
     """
 
     rows: list[RecordedRow]
@@ -360,7 +360,7 @@ def _did_question_tape_record_source_row(
     Args:
         question: The question about the source.
         row: A row of the source.
-        explicit_watchers: The tapes whose ``watch`` method the program called with the source.
+        explicit_watchers: The tapes for which the program called ``tape.watch`` on the source.
     """
     tape = question.adapter.tape
     if tape is None or not row.tracked:
@@ -412,7 +412,7 @@ def _find_source_read_from_variable(question: TensorFlowQuestion) -> OptionalFin
 
 
 def _find_cause_in_tape_state(question: TensorFlowQuestion, row: int) -> OptionalFinding:
-    """Return a finding about the state of the tape during an operation, or None if the tape was recording.
+    """Return a finding for an operation that ran while the tape was not recording, or None if it was recording.
 
     Args:
         question: The question about the source.
@@ -428,19 +428,19 @@ def _find_cause_in_tape_state(question: TensorFlowQuestion, row: int) -> Optiona
 
 
 def find_break_inside_call_or_at_call(question: TensorFlowQuestion, finding: Finding, row: RecordedRow) -> Finding:
-    """If a break is at a ``tf.function`` call, return the break inside that function, or else the given finding.
+    """Return the finding inside a ``tf.function`` if the break is a call to such a function, or else the given finding.
 
     Args:
         question: The question about the source.
         finding: The finding from the shared checks.
-        row: The row where the gradient breaks.
+        row: The row of the break.
     """
     is_unexplained = finding.cause in ("", "nondifferentiable", "not_recorded")
     return move_finding_into_call(question, finding, row) if is_unexplained else finding
 
 
 def move_finding_into_call(question: TensorFlowQuestion, finding: Finding, row: RecordedRow) -> Finding:
-    """Replace a finding about a ``tf.function`` call with the finding inside the function, if there is one.
+    """Replace the finding for a ``tf.function`` call with the finding inside the function, if there is one.
 
     Args:
         question: The question about the source.
@@ -459,7 +459,7 @@ def specialize_break_finding(question: TensorFlowQuestion, finding: Finding, row
     Args:
         question: The question about the source.
         finding: The finding from the shared checks.
-        row: The row where the gradient breaks.
+        row: The row of the break.
     """
     tape_state, finding.detail = finding.detail, ""
     if finding.cause == "not_recorded":
@@ -484,11 +484,11 @@ def specialize_break_finding(question: TensorFlowQuestion, finding: Finding, row
 
 
 def _select_variant_for_tape_state(row: RecordedRow, finding: Finding, tape_state: str) -> str:
-    """Return the variant of the sentence for an operation that ran while the tape was not recording.
+    """Return the variant of the explanation for an operation that ran while the tape was not recording.
 
     Args:
         row: The row of the operation.
-        finding: The finding about the break.
+        finding: The finding for the break.
         tape_state: The state of the tape during the operation.
     """
     if tape_state == "dropped":
@@ -499,7 +499,7 @@ def _select_variant_for_tape_state(row: RecordedRow, finding: Finding, tape_stat
 
 
 def _change_to_dataset_escape(row: RecordedRow, finding: Finding) -> None:
-    """Change a finding to report an escape into a dataset, on the line that maps the dataset or calls Keras."""
+    """Change a finding so that it blames an escape into a dataset, on the line that maps the dataset or calls Keras."""
     use = find_statement(row.site)
     keras_function = find_keras_function_giving_numpy(use)  # Keras converts the arrays that it receives to a dataset.
     finding.cause, finding.detail = "left_through_numpy", f"{keras_function}()" if keras_function else ""
@@ -566,7 +566,7 @@ def find_cause_in_compiled_step(question: TensorFlowQuestion) -> OptionalFinding
 
 
 def find_cause_in_function_call(question: TensorFlowQuestion, call_row: int) -> OptionalFinding:
-    """Find the break on the source's path inside a ``tf.function`` call by repeating the call.
+    """Find the break in the source's path inside a ``tf.function`` call by repeating the call.
 
     Args:
         question: The question about the source.
@@ -600,7 +600,7 @@ def find_cause_in_function_call(question: TensorFlowQuestion, call_row: int) -> 
 
 
 def rank_escapes_and_numpy_memory_reads(question: TensorFlowQuestion, escapes: Sequence[Escape]) -> list[Escape]:
-    """Return the escapes, with the latest first, then NumPy's reads of memory, and finally the branches.
+    """Return the escapes, latest first, followed by NumPy's reads of memory and then by the conditions of branches.
 
     Args:
         question: The question about the source.
@@ -636,7 +636,7 @@ def does_keras_loss_return_escaped_value(escape: Escape) -> bool:
 
 
 def build_finding_of_first_escape(question: TensorFlowQuestion, escapes: Sequence[Escape]) -> Finding:
-    """Build the finding for the first of the given escapes, naming the function that is called on its line.
+    """Build the finding for the first of the given escapes, naming the function that the escape's line calls.
 
     Args:
         question: The question about the source.
@@ -760,7 +760,7 @@ def _find_namesake_replacing_source(question: TensorFlowQuestion) -> OptionalFin
 
 
 def find_uncalled_layer_of_source(question: TensorFlowQuestion) -> OptionalFinding:
-    """Find an uncalled layer that contains the source.
+    """Find a layer that contains the source but was never called.
 
     Args:
         question: The question about the source.
@@ -793,7 +793,7 @@ def find_uncalled_layer_of_source(question: TensorFlowQuestion) -> OptionalFindi
 def move_finding_into_python_or_tf_function(
     question: TensorFlowQuestion, finding: Finding, row: RecordedRow
 ) -> Finding:
-    """If a finding blames a Python function or a ``tf.function``, return the finding inside that function.
+    """Return the finding inside a Python function or ``tf.function`` if the given finding blames such a function.
 
     Args:
         question: The question about the source.

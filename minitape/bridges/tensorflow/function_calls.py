@@ -37,7 +37,7 @@ from .watcher import TensorFlowWatcher
 if TYPE_CHECKING:
     from .recording import TensorFlowRecording
 
-INSIDE_LIMIT = 16  # The maximum number of opened calls in a snapshot.
+INSIDE_LIMIT = 16  # The maximum number of calls that are opened in a snapshot.
 INSIDE_ROW_LIMIT = 2_000  # The maximum number of rows shown inside a call.
 
 
@@ -46,7 +46,7 @@ class ReplayedCall(NamedTuple):
 
     Attributes:
         recording: The recording of the repetition. After an error, it contains the rows before the error.
-        results: The tensors that the function returned. Empty after an error.
+        results: The tensors that the function returned, or an empty list after an error.
         arguments_by_name: The arguments that the function received, keyed by parameter name.
     """
 
@@ -166,8 +166,8 @@ def _suppress_output_and_isolate_random_state() -> Iterator[None]:
 def _rebuild_arguments(call: FunctionCall) -> RebuiltArguments | None:
     """Return the arguments for repeating a call, or None if a tensor no longer exists.
 
-    A dataset's iterator is not advanced. If Keras created the dataset from arrays, a new iterator provides a first
-    batch. Placeholder values are used for any other dataset.
+    The iterator of a dataset is not advanced. Instead, a new iterator provides the first batch if Keras created the
+    dataset from arrays, and placeholder values are used for any other dataset.
     """
     has_placeholders = False
     flat_arguments = []
@@ -291,8 +291,8 @@ def replay_call_of_row(
         recording: The recording that contains the row.
         call_row: The row of one of the call's results.
         sweep: The backward pass that provides the adjoints, or None if none exists.
-        seeds_with_ones: Whether to use ones as the row's adjoint if the sweep has no adjoints. If True, a function
-            without tapes is differentiated even if no tape tracked its inputs.
+        seeds_with_ones: Whether to use ones as the row's adjoint if the sweep has no adjoint for any of the call's
+            results. If True, a function without tapes is differentiated even if no tape tracked its inputs.
 
     Returns:
         The replayed call, or None if it cannot be repeated.
@@ -321,7 +321,7 @@ def replay_call_of_row(
 def build_inside_fields_of_calls(
     recording: TensorFlowRecording, sweep: BackwardPass | None, row: int | None
 ) -> list[InsideFields]:
-    """Return the insides of the first few calls, or of the call that one row stands for.
+    """Return the rows inside the first few calls, or inside the one call that a row stands for.
 
     A call is shown only if its repetition computed the same results.
 

@@ -1,7 +1,7 @@
 """Analyze the graph of a ``tf.function`` without running it.
 
-The functions determine whether tapes compute gradients in the graph, which variables the graph changes, and whether
-the graph depends on outside values.
+The functions in this module determine whether tapes compute gradients in the graph, which variables the graph changes,
+and whether the graph depends on outside values.
 """
 
 from typing import Any
@@ -14,7 +14,7 @@ from .operation_log import changes_variable
 TAPES_ATTRIBUTE = "_minitape_tapes"
 CHANGES_ATTRIBUTE = "_minitape_changes"
 READ_OPS = ("ReadVariableOp", "ResourceGather", "ResourceGatherNd")
-# Operations that run other graphs have names with these endings.
+# The names of operations that run other graphs end with these words.
 CONTROL_FLOW_SUFFIXES = ("While", "If", "Case", "Call")
 
 

@@ -83,7 +83,7 @@ class TensorFlowExtra:
     row_count: int | None = None
 
     def find_object(self) -> Any:
-        """Return the handle of a variable, or a tensor. A sweep accepts both as sources.
+        """Return the tensor of the row or, for a variable, the handle. A sweep accepts both as sources.
 
         If the tensor no longer exists, return its ``tf.TensorSpec`` (see :attr:`TensorFlowValue.tensor`).
         """
@@ -111,7 +111,7 @@ class TapeReference:
 
 
 class TapeHistory:
-    """Records when a block's tapes began, ended and paused, and the values passed to ``watch``.
+    """Records when the tapes in a block began, paused and ended, and which values were passed to ``watch``.
 
     Attributes:
         tapes: The tapes that began in the block, in order.
@@ -156,7 +156,7 @@ class TapeHistory:
         self.state_changes.append(TapeStateChange(event, row_count, call_stack, reference))
 
     def keep_tensor_for_open_tapes(self, tensor: Any) -> None:
-        """Keep a tensor alive for as long as there is an open tape that may record it."""
+        """Keep a tensor alive as long as an open tape may record it."""
         for tensors in [tape.kept_tensors for tape in self._open_tapes] or [self._tensors_before_block]:
             tensors.append(tensor)
 
@@ -229,10 +229,11 @@ class RowLimitReached(BaseException):
 def build_tensor_of_stand_in_values(spec: Any) -> Any:
     """Build a tensor of a given shape and dtype, filled with placeholder values.
 
-    Integers are zeros and ones, because they may stand for classes, words or a mask. Floats lie between 0.2 and 0.8.
+    Integer tensors contain zeros and ones, because integers may stand for classes, words or a mask. Float tensors
+    contain values between 0.2 and 0.8.
 
     Args:
-        spec: An object with a shape and a dtype, such as a ``tf.TensorSpec``. An unknown size becomes 2.
+        spec: An object with a shape and a dtype, such as a ``tf.TensorSpec``. An unknown dimension gets the size 2.
     """
     shape = [] if spec.shape.rank is None else [2 if size is None else size for size in spec.shape]
     if spec.dtype.is_floating:

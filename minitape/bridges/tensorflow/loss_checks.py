@@ -90,7 +90,7 @@ def explain_wrong_loss_or_optimizer_arguments(recording: TensorFlowRecording) ->
             blamed_function = "gradient" if cause == "scaler" else "compile"
             if cause == "scaler" or find_statement(site).find_call("fit", "train_on_batch"):
                 sites = list_call_sites(site[0], blamed_function)
-                # While TensorFlow traces a function, the running line may be the function's decorator.
+                # While TensorFlow traces a function, the line that is running may be the function's decorator.
                 site = ([item for item in sites if item <= site] or sites[:1] or [site])[-1]
             return explain_cause("tensorflow", cause, site, variant)
     return None
@@ -207,7 +207,7 @@ def explain_lr_attribute_without_effect(file: OptionalText) -> OptionalExplanati
 
 
 def explain_early_decay_of_each_schedule() -> Iterator[OptionalExplanation]:
-    """Yield an explanation for each optimizer whose schedule ended too early, and None for every other schedule."""
+    """Yield an explanation for each optimizer whose schedule ended too early, and None for each of the others."""
     gc.collect()  # Collect garbage first, so that optimizers of earlier programs or cells do not count.
     for optimizer in list(iter_living_instances(tf.keras.optimizers.Optimizer)):
         schedule = optimizer._learning_rate

@@ -67,7 +67,7 @@ def iter_variables_with_paths(
     """Yield the path and the variable for each variable in a layer, a list or a dictionary.
 
     Args:
-        container: A layer, module, list, tuple, dictionary or variable. Other objects yield nothing.
+        container: A layer, module, list, tuple, dictionary or variable. For other objects, nothing is yielded.
         path: The container's path in the program.
         depth: The number of containers that enclose this container.
         visited_ids: The identities of the visited objects.
@@ -86,7 +86,7 @@ def iter_variables_with_paths(
 
 
 def _list_suffixes_and_parts(container: Any) -> list[tuple[str, Any]]:
-    """Return the parts of a container, each with the text to append to the container's path to get the part's path.
+    """Return the parts of a container, each with the suffix that its path adds to the container's path.
 
     Args:
         container: A layer, module, list, tuple or dictionary. Other objects have no parts.
@@ -106,13 +106,13 @@ def _list_suffixes_and_parts(container: Any) -> list[tuple[str, Any]]:
     ]
     if isinstance(container, tf.keras.layers.Layer):
         parts.append((".layers", list(getattr(container, "layers", ()))))
-        # Some layers, such as attention layers, refer to their inner layers only by private names.
+        # Some layers, such as attention layers, hold their inner layers only in private attributes.
         parts += [(f".{layer.name}", layer) for layer in getattr(container, "_layers", ())]
     return parts
 
 
 def is_variable_not_internal_to_layer(value: Any) -> bool:
-    """Return whether a value is a variable that is not internal to a layer, as a moving average would be.
+    """Return whether a value is a variable, excluding variables that are internal to a layer, such as moving averages.
 
     >>> is_variable_not_internal_to_layer(tf.Variable(1)), is_variable_not_internal_to_layer(1.0)
     (True, False)
@@ -130,7 +130,7 @@ def is_float_variable(variable: Any) -> bool:
 def collect_sources_meant_to_be_trained(recording: TensorFlowRecording) -> SourcesByName:
     """Return the trainable variables that the block read or changed, keyed by name.
 
-    Sources with a gradient of None are included, even if they are tensors.
+    Sources whose gradient is None are also included, even if they are tensors.
     """
     log = recording.log
     requested_handle_ids = collect_requested_handle_ids(recording)

@@ -61,10 +61,10 @@ def find_numpy_use_of_result(result_site: Site) -> Site | None:
 def map_keras_losses_to_prediction_parameters(
     program: ProgramText, near_statement: Statement
 ) -> dict[FunctionNode | None, str]:
-    """Return the loss functions that the program passes to Keras, each with its prediction parameter.
+    """Return the loss functions that the program passes to Keras, each with the parameter that receives predictions.
 
-    The prediction parameter is the last parameter without a default. Losses in ``compile`` calls in the same function
-    as `near_statement` are preferred.
+    In each function, the last parameter without a default receives the predictions. Losses in ``compile`` calls in the
+    same function as `near_statement` are preferred.
 
     Args:
         program: The program's text.

@@ -1,6 +1,7 @@
 """Read the properties of TensorFlow operations, tensors and variables.
 
-These functions determine whether a gradient passes through an operation, which name to show, and which line is running.
+The functions in this module determine whether a gradient passes through an operation, which name to show, and which
+line is running.
 """
 
 import re
@@ -75,12 +76,12 @@ class RunningLine:
 
     Attributes:
         replayed_call: While a call is repeated, the original call stack and the number of outer statements in the
-            repetition. Otherwise None.
+            repetition, or None at any other time.
         function_names: The names of the running ``tf.function`` objects, if functions are opened.
     """
 
     def __init__(self) -> None:
-        """Start outside all replayed calls and functions."""
+        """Start with no replayed call and no open function."""
         self.replayed_call: tuple[CallStack, int] | None = None
         self.function_names: list[str] = []
 
@@ -124,7 +125,7 @@ def is_watched_by_open_tape(tensor: Any) -> bool:
 
 
 def find_break_cause(op: str, result: Any) -> str:
-    """Return why an operation blocks the gradient, or "" if the gradient passes.
+    """Return the reason why an operation blocks the gradient, or "" if the gradient passes.
 
     Args:
         op: TensorFlow's name for the operation.
@@ -148,7 +149,7 @@ def changes_variable(op: str) -> bool:
 
 
 def find_missing_gradient_cause(op: str) -> str:
-    """Return why TensorFlow has no gradient for an operation, or "" if it has one.
+    """Return the reason why TensorFlow has no gradient for an operation, or "" if it has one.
 
     If nothing is registered for an operation ("no_gradient_registered"), TensorFlow raises an error when the program
     requests the gradient. For an operation that is registered as not differentiable, TensorFlow returns None.
@@ -168,12 +169,12 @@ def is_dataset_op(op: str) -> bool:
 
 
 def is_custom_gradient_op(op: str) -> bool:
-    """Return whether an operation calls a function of the program that has a custom gradient."""
+    """Return whether an operation is a call to one of the program's functions with a custom gradient."""
     return ":" in op
 
 
 def to_operation_or_function_name(op: str) -> str:
-    """Return the displayed name of an operation. For a ``tf.function`` call, this is the name of the function.
+    """Return the displayed name of an operation. For a ``tf.function`` call, return the name of the function.
 
     >>> to_operation_or_function_name("MatMul"), to_operation_or_function_name("__inference_step_12")
     ('MatMul', 'step')

@@ -141,7 +141,7 @@ class TensorFlowRecording(FrameworkRecording):
         }
 
     def iter_run_problems(self) -> Iterator[OptionalExplanation]:
-        """Yield an explanation for each problem that no single gradient reveals, and None for each absent problem."""
+        """Yield an explanation for each problem that no single gradient reveals, or None if the problem is absent."""
         from .loss_checks import (
             explain_early_decay_of_each_schedule,
             explain_layer_losses_missing_from_target,
@@ -170,9 +170,9 @@ class TensorFlowRecording(FrameworkRecording):
         yield from map(explain_stale_trace, functions | self.log.later_functions)
 
     def build_inside_fields_of_calls(self, target: Any = None, row: OptionalNumber = None) -> list:
-        """Return the insides of ``tf.function`` calls by repeating their Python functions.
+        """Return the rows inside ``tf.function`` calls, found by repeating their Python functions.
 
-        The format of an inside is documented in ``docs/bridges.md``.
+        Their format is described in the section "Inside" of ``docs/snapshot.md``.
 
         Args:
             target: The target whose last backward pass provides the adjoints, or None for the most recent backward
@@ -184,7 +184,7 @@ class TensorFlowRecording(FrameworkRecording):
         return build_inside_fields_of_calls(self, self.find_last_sweep(target), row)
 
     def pause_watching(self) -> AbstractContextManager:
-        """Return a context manager whose block is not recorded."""
+        """Return a context manager that pauses the recording in its block."""
         return TemporaryAttributes(self.log.patches, thread_id=None)
 
     def find_row(self, value: Any) -> OptionalNumber:
@@ -239,21 +239,21 @@ def record(
 
     A recorded training step takes about twice as long as an unrecorded step. The options `every` and `first` record
     only a few steps and let the others run unchanged, so such a block may stay in a training loop. A step lasts from
-    one gradient to the next. A fully compiled step, as in ``fit``, counts as one step. ``explain`` uses the last
+    one gradient to the next. A fully compiled step, as in ``fit``, counts as one step. ``explain`` uses the latest
     recording.
 
-    A ``tf.function`` call is one row that pictures can open. A recording has at most 20,000 rows.
+    A ``tf.function`` call becomes one row, which can be opened in pictures. A recording has at most 20,000 rows.
     ``recording.left_out`` counts the operations that did not fit.
 
     Args:
-        open_functions: Whether to run functions eagerly in the block, line by line. Their operations become rows with
-            a scope that begins with the function's name, and tapes inside the functions are recorded. The last bits
-            of a result may differ from the compiled function's.
+        open_functions: Whether to run functions eagerly in the block, line by line. Their operations become rows with a
+            scope that begins with the function's name, and tapes inside the functions are recorded. The last bits of a
+            result may differ from those that the compiled function computes.
         every: Record the first step and then every n-th step. ``every=100`` records every hundredth step.
-        first: Record the first n steps as one recording. ``first=5`` records the first five.
+        first: Record the first n steps together, in a single recording. ``first=5`` records the first five.
 
     Returns:
-        A context manager. ``with record() as recording:`` assigns the recording.
+        A context manager that provides the recording, as in ``with record() as recording:``.
 
     >>> x = tensorflow.constant([1.0, 2.0])
     >>> with record() as recording:
@@ -279,7 +279,7 @@ def record(
 
 
 def why(loss: Callable[[], Any], model: Any = None) -> Any:
-    """Explain in one call why a model's variables have a missing or wrong gradient.
+    """Explain in one call why the gradients of a model's variables are missing or wrong.
 
     Args:
         loss: A function that takes no arguments and computes the loss.

@@ -89,11 +89,11 @@ class TensorFlowLog:
             added.
         function_calls: The ``tf.function`` calls, in order.
         later_functions: The ``tf.function`` objects that took a step after the block.
-        replayed_calls: The repetitions of compiled steps, keyed by call. None for a call that could not be repeated.
+        replayed_calls: The repetition of each compiled step, keyed by call, or None if the call could not be repeated.
         original_values: In a repeated call, the handles and original values of changed variables, keyed by handle
             identity.
         refused_sweep: The last backward pass that TensorFlow refused, or None if there was none.
-        patches: The patches to TensorFlow. The patches are inactive during ``explain``.
+        patches: The patches to TensorFlow, which are inactive during ``explain``.
         optimizer_steps: The optimizer steps, in order.
         applied_gradient_rows: During an optimizer step, the row of each variable's gradient, keyed by handle identity.
     """
@@ -136,7 +136,7 @@ class TensorFlowLog:
         """Remember the gradients that the last sweep returned, with their targets.
 
         Args:
-            gradients: The gradients. Only those that are tensors are remembered.
+            gradients: The gradients. Any that are not tensors are ignored.
             sources: The tensors and handles that the gradients belong to.
         """
         call_stack = self.running_line.find_call_stack()
@@ -200,7 +200,7 @@ class TensorFlowLog:
         call_id: OptionalNumber = None
         name = label = to_operation_or_function_name(op)
         if function_call is not None:
-            name = "function"  # Pictures can open rows with this name.
+            name = "function"  # Rows with this name can be opened in pictures.
         # Drop a scope that contains only this operation, as in the case of strided_slice.
         if scope and scope[-1].replace("_", "").lower() == label.lower():
             scope.pop()
@@ -231,10 +231,10 @@ class TensorFlowLog:
             call_id = row if call_id is None else call_id
 
     def record_jacobian(self, name: str, target: Any, sources: Sequence, results: Sequence) -> None:
-        """Record a Jacobian as one row per source without a backward pass, because TensorFlow computes it all at once.
+        """Record a Jacobian as one row per source, without a backward pass, since TensorFlow computes it in one piece.
 
         Args:
-            name: The tape method's name.
+            name: The name of the tape's method.
             target: The target tensor.
             sources: The sources.
             results: The Jacobian for each source, with None for an unconnected source.
@@ -258,7 +258,7 @@ class TensorFlowLog:
         self.tensor_rows.current_rows[id(iterator)] = self.tensor_rows.list_rows_of_tensor_or_variable(iterator)[-1]
 
     def record_custom_function_call(self, op: str, inputs: Sequence, outputs: Sequence) -> None:
-        """Record a call to a function of the program that has a custom gradient.
+        """Record a call to one of the program's functions with a custom gradient.
 
         Args:
             op: The call's name and number.
@@ -333,8 +333,8 @@ class TensorFlowLog:
         """Record the line of a Keras loss that expects probabilities but receives something else.
 
         Args:
-            target: The labels, judging by the order of the arguments.
-            output: The prediction.
+            target: The argument in the position of the labels.
+            output: The argument in the position of the prediction.
         """
         ancestors = (
             collect_rows_and_ancestors(self.rows, self.tensor_rows.list_rows_of_tensor_or_variable(item)[-1:])
@@ -351,7 +351,7 @@ class TensorFlowLog:
         """Record an optimizer step that is about to change variables.
 
         Args:
-            gradients_with_variables: (gradient or None, variable) pairs.
+            gradients_with_variables: Pairs of a gradient (or None) and a variable.
             optimizer: The Keras optimizer.
         """
         # Plain gradient descent has no state, so its optimizer may be recreated in every step.
@@ -399,7 +399,7 @@ class TensorFlowLog:
             self.assignments += [(id(handle), row, site, len(self.rows)) for row in input_rows if not is_training_step]
 
     def record_assignment_event(self, operation_inputs: Sequence) -> None:
-        """Record that a variable has a new value, so that the next use of the variable adds a new state.
+        """Record that a variable has a new value, so that its next use adds a row for the new state.
 
         Args:
             operation_inputs: The assignment's inputs, with the handle first and the value last.
@@ -440,7 +440,7 @@ class TensorFlowLog:
         return self.creations.get(handle, Creation(-1))
 
     def mark_rows_of_watched_value_as_sources(self, value: Any, tape: Any) -> None:
-        """Mark as sources the rows of a value passed to ``tape.watch``.
+        """Mark the rows of a value as sources because the program passed the value to ``tape.watch``.
 
         Args:
             value: A tensor or a variable. Other objects are ignored.
@@ -454,7 +454,7 @@ class TensorFlowLog:
             self.tensor_rows.register_variable(variable)
         for row in self.tensor_rows.list_rows_of_tensor_or_variable(value):
             recorded_row = self.rows[row]
-            if recorded_row.kind == "operation":  # The watched result counts as a source from now on.
+            if recorded_row.kind == "operation":  # From now on, the watched result counts as a source.
                 recorded_row.extra.is_watched_late = not recorded_row.tracked and any(
                     row in later_row.inputs_if_operation for later_row in self.rows[row + 1 :]
                 )

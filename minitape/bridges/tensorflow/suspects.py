@@ -75,7 +75,7 @@ def collect_handle_ids_with_gradient(sweeps: Iterable[BackwardPass]) -> set[int]
 
 
 def check_gradients_that_change_no_parameter(run: CheckedRun) -> Suspicions:
-    """Find gradients that were computed several times without ever changing a variable.
+    """Find variables that never changed although their gradients were computed several times.
 
     Either the program took no step, or the learning rate is 0, or the program computed new values and discarded them.
     """
@@ -104,7 +104,7 @@ def check_gradients_that_change_no_parameter(run: CheckedRun) -> Suspicions:
 
 
 def collect_rows_computed_from_gradients(run: CheckedRun) -> set[int]:
-    """Return the rows of gradients that sweeps returned, and the rows that were computed from them."""
+    """Return the rows of the gradients returned by sweeps, and all rows that were computed from these gradients."""
     gradient_rows = set[int]()
     for row in run.rows:
         if row.extra.row_count is not None or not gradient_rows.isdisjoint(row.inputs):
@@ -115,7 +115,7 @@ def collect_rows_computed_from_gradients(run: CheckedRun) -> set[int]:
 def _map_handle_ids_to_unapplied_update_rows(run: CheckedRun) -> dict[int, RecordedRow]:
     """Return lost steps, keyed by the identity of the variable's handle.
 
-    A lost step is a row computed from the variable and its gradient, and bound to a name that nothing reads.
+    A lost step is a row that was computed from the variable and its gradient but bound to a name that nothing reads.
     """
     lost_steps = dict[int, RecordedRow]()
     for row in (run.rows[index] for index in sorted(collect_rows_computed_from_gradients(run))):
@@ -204,7 +204,7 @@ def check_trainable_variables_left_untrained(run: CheckedRun) -> Suspicions:
 
 
 def _check_untrained_variables_of_target(run: CheckedRun, candidates: list[tuple[int, Any]]) -> Suspicions:
-    """Yield a suspicion for each variable that a target depends on and that was created with ``trainable=True``.
+    """Yield a suspicion for each variable that was created with ``trainable=True`` and that a target depends on.
 
     Args:
         run: The run to check.

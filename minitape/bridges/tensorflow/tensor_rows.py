@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class TensorRows:
-    """Maps tensors and variables to their rows, and adds a leaf for a value without a row.
+    """Maps tensors and variables to their rows, and adds a leaf for each value that has no row yet.
 
     Attributes:
         recording: The recording that contains the rows.
@@ -27,7 +27,7 @@ class TensorRows:
         running_line: Finds the line that is running.
         tape_history: The tape events in the block.
         variables_by_handle: The program's variables, keyed by the identity of their handles.
-        returned_gradients: The gradients returned from sweeps that no other tape recorded.
+        returned_gradients: The gradients that sweeps returned while no other tape was open to record them.
         is_recorded_later: Whether TensorFlow notifies tapes of the current operation only after the callback, as for a
             ``tf.function`` call.
         unsettled_rows: Rows that a tape may begin to watch after they are written.
@@ -46,17 +46,17 @@ class TensorRows:
         self.unsettled_rows: RowList = []
         self.current_rows: RowByRow = {}
         self._rows_by_tensor = IdentityMap()  # The values are lists of rows.
-        self._kept_handles: list = []  # Handles stay alive here because their identities are used as keys.
+        self._kept_handles: list = []  # The handles are kept alive because their identities are used as keys.
         self._memory_budget = MemoryBudget()
 
     def list_rows_of_tensor_or_variable(self, value: Any) -> RowList:
-        """Return all rows that stood for a tensor or a variable, in order.
+        """Return all rows that have stood for a tensor or a variable, in order.
 
         Args:
             value: A tensor, a TensorFlow or Keras variable, or a handle.
 
         Returns:
-            The row numbers. Empty if no row stands for the value.
+            The row numbers, or an empty list if no row stands for the value.
         """
         return self._rows_by_tensor.get(to_handle_or_value(value), [])
 
@@ -96,7 +96,7 @@ class TensorRows:
         """
         row = self.current_rows.get(id(handle))
         if row is not None:
-            # A state may be used before a tape begins and again in the tape's block.
+            # A state may be used before a tape begins and then again in the tape's block.
             if not self.rows[row].tracked:
                 self.unsettled_rows.append(row)
             return row
@@ -115,7 +115,7 @@ class TensorRows:
             extra=TensorFlowExtra(handle),
             **self.read_dtype_and_shape(value),
         )
-        if not is_watched:  # A function may read the variable later, and then a tape watches the variable.
+        if not is_watched:  # A tape may begin to watch the variable later, when a function reads it.
             self.unsettled_rows.append(row)
         self.current_rows[id(handle)] = row
         self.append_row_of_tensor(handle, row)

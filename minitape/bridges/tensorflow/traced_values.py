@@ -23,7 +23,7 @@ from ..traced_draws import TracedDraws, read_generator_states
 from .function_graphs import is_tape_or_function_with_tape
 
 PYTHON_TYPES = (bool, int, float, str)
-VARIABLES_NAME = ".trainable_variables"  # The name of a model's variables ends with this text.
+VARIABLES_NAME = ".trainable_variables"  # The key for a model's variables ends with this text.
 TRACE_ATTRIBUTE = "_minitape_trace"  # The attribute of a ``tf.function`` that holds its TraceState.
 
 
@@ -39,12 +39,12 @@ class TraceState:
         stale_site: The line of the first call that used a replaced value.
         first_site: The line of the first call.
         values_before: The values right before the current call, or None if they are unknown.
-        draws: The random numbers that NumPy and Python drew in the trace.
-        counted_key: The key of the first number that only tracing increments, or None.
+        draws: The random numbers that NumPy and Python drew during the trace.
+        counted_key: The key of the first number that is incremented only by tracing, or None.
     """
 
     def __init__(self) -> None:
-        """Start with no trace and no calls."""
+        """Start with all counts at zero and no stored values."""
         self.values: OutsideData = {}
         self.trace_count = self.call_count = self.stale_call = 0
         self.stale_key: tuple[Any, str] | None = None
@@ -131,9 +131,9 @@ def explain_stale_trace(function: Any) -> OptionalExplanation:
 
 
 def find_statement_incrementing_used_number(function: Any, name: str) -> Any:
-    """Return the statement that increments a number with which the function also computes, or None.
+    """Return the statement that increments a number, if the function also computes with this number, or None.
 
-    A function that only counts its traces or puts the number into text does not depend on the number.
+    A function that only counts its traces or formats the number as text does not depend on the number.
 
     Args:
         function: The function.
@@ -195,7 +195,7 @@ def list_keras_models_trained_via_closures(function: Any, depth: int = 4) -> lis
 
 
 def find_name_in_program(wanted_object: Any) -> str:
-    """Return the name of one of the program's variables that holds the given object, or "" if none does.
+    """Return the name of a variable in the program that holds the given object, or "" if none does.
 
     Args:
         wanted_object: The object to find.
@@ -206,7 +206,7 @@ def find_name_in_program(wanted_object: Any) -> str:
 
 
 def _is_unchanged_or_only_frozen(old_value: Any, new_value: Any) -> bool:
-    """Return whether a value is unchanged or, for a model, whether every trainable variable was trainable before."""
+    """Return whether a value is unchanged or, for a model, whether no variable has become trainable."""
     if isinstance(old_value, dict):
         # A step may keep training variables that are frozen by now, such as a discriminator's variables after they are
         # frozen for the generator's step.

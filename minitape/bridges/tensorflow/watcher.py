@@ -1,6 +1,6 @@
-"""Watch a program's use of TensorFlow in the block.
+"""Watch a program's use of TensorFlow inside a block.
 
-The watcher notices operations, tapes, reads of variables, escapes and gradients.
+The watcher observes operations, tapes, reads of variables, escapes and gradients.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class TensorFlowWatcher(Watcher):
         # While a tf.custom_gradient runs, this contains the names of its operation and of its function.
         self._running_custom_op: TextPair | None = None
         self._apply_depth = 0  # This is greater than 0 while an optimizer takes a step.
-        # While the graph of a tf.function runs, these are the call in the program and the concrete function.
+        # While the graph of a tf.function runs, this is its call, and `_running_function` is its concrete function.
         self._function_call: FunctionCall | None = None
         self._is_loss_scaled = False  # Whether scale_loss was called since the last step.
         self._running_function: Any = None
@@ -211,7 +211,7 @@ class TensorFlowWatcher(Watcher):
         self._custom_call_count += 1
         function_name = rule.__name__
         if is_minitape_or_library_file(rule.__code__.co_filename):
-            # TensorFlow's rules are often defined inside the function that the program calls.
+            # TensorFlow often defines its custom rules inside the function that the program calls.
             enclosing_names = rule.__qualname__.split(".<locals>")
             function_name = enclosing_names[-2] if len(enclosing_names) > 1 else enclosing_names[0]
         op = f"{function_name.rpartition('.')[2]}:{self._custom_call_count}"
@@ -267,7 +267,7 @@ class TensorFlowWatcher(Watcher):
         return original(optimizer, loss)
 
     def _step_and_record_if_loss_is_unscaled(self, original: Any, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
-        """Record the line of a step that divides gradients by a scale although the loss was not multiplied by it."""
+        """Record the line of a step that divides the gradients by a scale by which the loss was not multiplied."""
         if not self._is_loss_scaled:
             self.log.misused_call = self.log.running_line.find_site(), "scaler", "unscaled_loss"
         self._is_loss_scaled = False
