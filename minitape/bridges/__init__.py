@@ -1,8 +1,8 @@
 """Provide the same pictures and explanations for programs in other frameworks.
 
 A bridge watches an unchanged program as it runs, and writes the program's operations into a :class:`Recording`. The
-live picture (``TapeView``), the static picture (``tf.draw``) and ``recording.explain`` read the recording. The adjoints
-in a recording are the ones that the framework itself computed. A framework is imported only when its bridge is
+live picture (``TapeView``), the static picture (``tf.draw``) and ``recording.explain`` all use the recording. The
+adjoints in a recording are the ones that the framework itself computed. A framework is imported only when its bridge is
 imported.
 
 All bridges share these modules:
@@ -63,8 +63,8 @@ the same names as in ``torch/`` have the same purpose. The other modules are:
     ``traced_values``       the Python values that a ``tf.function`` keeps from its trace
     ``guard``               keeps errors in the bridge from stopping the program
 
-``jax/`` is the JAX bridge, which has ``record(f, *args)`` instead of a block. Modules with the same names have the same
-purpose. The other modules are:
+``jax/`` is the JAX bridge, which has ``record(f, *args)`` instead of a block. Modules with the same names as in
+``torch/`` have the same purpose. The other modules are:
 
     ``jaxpr_run``           runs the equations of ``f`` one by one, and finds the values behind tracers
     ``backward_pass``       runs JAX's own backward pass through these equations

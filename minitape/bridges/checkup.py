@@ -22,7 +22,7 @@ from ..recording.value_summary import ValueSummary, to_float_array
 from .model_page import GradientNumbers, ModelPage, SourceExplanations, select_sources_by_part_of_name
 from .recording import Recording, RowNumber, SourcesByName
 
-# For each kind of explanation, the cause of the suspicions that may replace it. "" allows any suspicion.
+# For each kind of explanation that a suspicion may replace, the required cause of the suspicion, or "" for any cause.
 SUSPICION_BY_KIND = {"connected": "", "no_derivative": "sampled", "unused": "sampled"}
 CANCELLING_CAUSES = ("zero_cancels", "zero_sum")
 # At the ends of their domains, these functions have an infinite derivative, so programs clip their inputs.
@@ -62,7 +62,7 @@ class Checkup:
 
     Attributes:
         recording: The recording to explain.
-        target: The target of every question. None means the last backward pass that reached the source.
+        target: The target of the gradients to explain. None stands for the last backward pass that reached each source.
     """
 
     recording: FrameworkRecording
@@ -77,8 +77,8 @@ class Checkup:
             named_sources: The sources, keyed by the names to show on the page.
 
         Returns:
-            A page with one explanation per source. If the program deliberately does not train a source, the explanation
-            of the source is marked as intended.
+            A page with one explanation per source. The explanation of a source that the program deliberately does not
+            train is marked as intended.
         """
         explanations = {name: self.explain_source(name, source) for name, source in named_sources.items()}
         learning_layers = {
@@ -113,7 +113,7 @@ class Checkup:
 
     @cached_property
     def _inputs_of_inverse_functions(self) -> RowSet:
-        """The rows that an arc cosine or a similar function reads."""
+        """The input rows of arc cosines and similar functions."""
         return {input_row for row in self.recording.rows if row.op in INVERSE_OPS for input_row in row.inputs}
 
     def _is_source_itself_passed_to_stop_gradient(self, explanation: Explanation, source: Any) -> bool:
@@ -124,7 +124,7 @@ class Checkup:
     def explain_source(self, source_name: str, source: Any) -> Explanation:
         """Explain one source, using the name shown on the page.
 
-        A source whose gradients are all finite and not all zero is "connected" without any further check.
+        A source whose gradients are all finite and not all zero is reported as "connected" without any further checks.
 
         Args:
             source_name: The name to use in the message instead of the source's own name.
@@ -137,7 +137,7 @@ class Checkup:
         is_in_failed_backward = not self._ancestors_of_failed_targets.isdisjoint(self.recording.list_rows(source))
         facts = [adjoint.compute_zero_and_finite_flags() for _, adjoint in self._list_sweeps_and_adjoints(source)]
         are_finite = all(is_finite for _, is_finite in facts)
-        # A source that no backward pass reached has no facts.
+        # If no backward pass reached the source, ``facts`` is empty.
         if is_in_failed_backward or not are_finite or all(is_zero for is_zero, _ in facts):
             target = self.target
             if target is None and not is_in_failed_backward and sweep is not None and sweep.target:
@@ -187,7 +187,7 @@ class Checkup:
         return checkup.explain_source(explanation.name, compiled_source)
 
     def replace_by_suspicion_if_any(self, explanation: Explanation, source: Any) -> Explanation:
-        """Return the first suspicion about a source if it may replace the explanation, or else the explanation itself.
+        """Return the first suspicion about a source if it may replace the explanation, and otherwise the explanation.
 
         The other suspicions become side breaks of the first suspicion. The explanation's statistics are kept.
 
@@ -231,14 +231,14 @@ class Checkup:
 
     @cached_property
     def _ancestors_of_failed_targets(self) -> RowSet:
-        """The rows that failed backward passes' targets depend on, or an empty set if the question has a target."""
+        """The rows on which the targets of failed backward passes depend, or an empty set if a target was given."""
         return collect_rows_and_connected_ancestors(
             self.recording.rows, self.recording.failed_target_rows if self.target is None else []
         )
 
     @cached_property
     def checked_run(self) -> CheckedRun:
-        """The facts that the checks for wrong gradients read."""
+        """The facts on which the checks for wrong gradients rely."""
         return self.recording.build_checked_run()
 
     def _find_last_sweep_reaching(self, source: Any) -> BackwardPass | None:
@@ -262,7 +262,7 @@ class Checkup:
 
 
 class FrameworkRecording(Recording, ABC):
-    """A recording of a framework's program, with methods that explain its gradients.
+    """A recording of a program that uses a framework, with methods that explain the program's gradients.
 
     Each bridge implements the abstract methods for its framework.
     """
@@ -270,8 +270,8 @@ class FrameworkRecording(Recording, ABC):
     def explain(self, *arguments: Any, target: Any = None, source: Any = None) -> Any:
         """Explain why the gradient of ``target`` with respect to ``source`` is None, zero or NaN.
 
-        ``explain(source)`` explains the last backward pass, even a failed one. ``explain(model)`` explains all
-        parameters of a model, and ``explain()`` explains every source that the block trained.
+        ``explain(source)`` explains the last backward pass, even if that pass failed. ``explain(model)`` explains all
+        parameters of a model, and ``explain()`` explains every source that was trained in the block.
 
         Args:
             *arguments: The target and the source, or the source alone.
@@ -286,7 +286,7 @@ class FrameworkRecording(Recording, ABC):
 
         Raises:
             TypeError: If there are more than two arguments.
-            ValueError: If the block used no parameter of the given name.
+            ValueError: If no parameter with the given name was used in the block.
         """
         if len(arguments) > 2 - (target is not None) - (source is not None):
             raise TypeError(
@@ -346,7 +346,7 @@ class FrameworkRecording(Recording, ABC):
     def choose_sweeps_of_source_or_all_if_trainable(
         self, source: Any, sweeps: list[BackwardPass]
     ) -> list[BackwardPass]:
-        """Return the backward passes that were meant to compute the gradient of a source, or else all passes.
+        """Return the backward passes meant to compute the gradient of a source, or all passes if none were.
 
         Args:
             source: The source.
@@ -355,10 +355,10 @@ class FrameworkRecording(Recording, ABC):
         return sweeps
 
     def _find_named_sources(self, subject: Any) -> Mapping[str, Any] | None:
-        """Return the sources of a question, keyed by name, or None if the question is about a single source.
+        """Return the sources that a question is about, keyed by name, or None if it is about a single source.
 
-        If the subject is None, the question is about every source that the block trained. If the subject is a model, a
-        dictionary, a generator or a name, the question is about the sources that belong to the subject.
+        If the subject is None, the question is about every source that was trained in the block. If the subject is a
+        model, a dictionary, a generator or a name, the question is about the sources that belong to the subject.
         """
         if subject is None:
             return self.collect_sources_meant_to_be_trained()
@@ -385,7 +385,7 @@ class FrameworkRecording(Recording, ABC):
         return None, None
 
     def find_target_row_unless_found_from_source(self, sweep: BackwardPass) -> RowNumber | None:
-        """Return the target row of a backward pass, or None if a question needs only the source to find the pass."""
+        """Return the target row of a backward pass, or None if the source alone identifies the pass."""
         return None
 
     def find_compiled_step_recording_and_source(self, source: Any) -> tuple[FrameworkRecording, Any] | None:
@@ -399,11 +399,11 @@ class FrameworkRecording(Recording, ABC):
 
     @abstractmethod
     def build_checked_run(self) -> CheckedRun:
-        """Return the facts that the checks for wrong gradients read."""
+        """Return the facts on which the checks for wrong gradients rely."""
 
     @property
     def problems(self) -> list:
-        """Explanations of all missing or wrong gradients of the sources that the block trained, worst first.
+        """Explanations of all missing or wrong gradients of the sources trained in the block, worst first.
 
         A gradient counts as wrong if it is suspect, zero, unknown or not finite. In a test, write
         ``assert not recording.problems``.

@@ -13,7 +13,7 @@ from ..recording.variable_names import list_collected_namespaces
 class RowNumber(int):
     """The number of the row that a question is about.
 
-    This type distinguishes row numbers from the program's own ints.
+    This type distinguishes row numbers from integers that the program uses.
     """
 
 

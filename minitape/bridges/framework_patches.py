@@ -28,7 +28,7 @@ class FrameworkPatches:
     therefore leaves no changes behind.
 
     Attributes:
-        thread_id: The thread that opened the block, or None if the block is not open. If it is None, no call is
+        thread_id: The thread that opened the block, or None if the block is not open and calls are therefore not
             intercepted.
 
     >>> from types import SimpleNamespace
@@ -122,9 +122,9 @@ class FrameworkPatches:
 def _build_wrapper_calling_patch_handler(function: Any) -> Any:
     """Build the wrapper of a function.
 
-    The wrapper's attribute ``under`` holds the attribute that the wrapper replaces, the function that it wraps, and the
-    handler and changes of the block that uses it. Once the wrapper is removed, no block uses it, so the handler and the
-    changes are None.
+    The wrapper's attribute ``under`` is a list of four items: the attribute that the wrapper replaces, the wrapped
+    function, and the handler and changes of the block that uses the wrapper. Once the wrapper is removed, no block uses
+    it, so the last two items are None.
     """
     # A wrapper that refers to itself would keep the recording's arrays until the garbage collector runs.
     under: list = []
@@ -147,7 +147,7 @@ def _build_wrapper_calling_patch_handler(function: Any) -> Any:
 
 
 def _list_positional_names(function: Any) -> Sequence[str]:
-    """Return the names of the parameters that may be passed by position, or no names for a function written in C."""
+    """Return the names of a function's positional parameters, or an empty tuple if the function is written in C."""
     function = unwrap(getattr(function, "func", function))  # The function inside a partial.
     code = getattr(function, "__code__", None)
     return () if code is None else code.co_varnames[ismethod(function) : code.co_argcount]

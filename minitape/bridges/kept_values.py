@@ -13,7 +13,7 @@ from ..picture.snapshot_types import OptionalValue, ValueFields
 from ..recording.value_summary import ValueSummary
 
 BYTE_LIMIT = 64 * 2**20
-SMALL_SIZE = 4096  # Arrays of at most this many elements do not count towards the limit.
+SMALL_SIZE = 4096  # Arrays of at most this many elements do not count toward the limit.
 
 
 class KeptValue(ValueSummary):
@@ -29,7 +29,7 @@ class KeptValue(ValueSummary):
     __slots__ = ("_summary",)
 
     def __init__(self, content: Any):
-        """Keep ``content``, the framework's own value."""
+        """Store ``content``, the value as the framework represents it."""
         super().__init__(content)
         self._summary: ValueFields | ArraySummary | None = None
 
@@ -74,7 +74,7 @@ class IdentityMap:
         self._entries[id(owner)] = ref(owner), value
 
     def __len__(self) -> int:
-        """Return the number of entries, including those of deleted objects."""
+        """Return the number of entries, including entries for deleted objects."""
         return len(self._entries)
 
     def get(self, owner: Any, default: Any = None) -> Any:
@@ -91,7 +91,7 @@ class IdentityMap:
 
 
 class MemoryBudget:
-    """The limit on the bytes that a recording keeps.
+    """The limit on the number of bytes that a recording keeps.
 
     >>> import numpy as np
     >>> bound, values = MemoryBudget(byte_limit=100), [KeptValue(np.full(5000, k, np.int8)) for k in range(3)]
@@ -108,7 +108,7 @@ class MemoryBudget:
         self._byte_count = 0
 
     def add_value_and_enforce_limit(self, value: KeptValue, element_count: int, byte_count: int) -> None:
-        """Count a value towards the limit, and release the older half of the arrays if the limit is exceeded.
+        """Count a value toward the limit, and release the older half of the arrays if the limit is exceeded.
 
         Args:
             value: The kept value.
@@ -139,7 +139,8 @@ _released_bytes = [0]  # The bytes that recordings have released since memory wa
 def trim_process_memory() -> None:
     """Return the memory of released arrays to the operating system, if the C library has ``malloc_trim``.
 
-    A recording calls this function when it ends, and rarely before, because each call takes as long as many operations.
+    A recording calls this function when it ends, and rarely before then, because each call takes as much time as many
+    operations.
 
     Without this call, glibc keeps freed memory if a small object that was allocated later is still alive. A process
     would then grow by hundreds of megabytes although its recording keeps only 20 MB.

@@ -10,8 +10,8 @@ from ..engine.types import TextsByName
 from ..explain.explanation import OptionalExplanation, explain_cause
 from ..recording.sites import NOWHERE, Site
 
-# Each line has a framework, a cause, the variant of its sentences, and a pattern for the message. The first line that
-# matches is used.
+# Each line consists of a framework, a cause, the variant of its sentences, and a pattern for the message. The first
+# line that matches is used.
 KNOWN_ERRORS = r"""
 jax leaked_tracer '' UnexpectedTracerError
 jax branch '' TracerBoolConversionError
@@ -97,9 +97,9 @@ def find_cause_variant_and_fields_by_message(framework: str, error: BaseExceptio
         error: The error.
 
     Returns:
-        The cause, which variant of its sentences to use, and the values of their fields. The field "what" is the part
-        of the message to quote, unless the pattern has a group with that name. If the message is not known, all three
-        are empty.
+        The cause, the variant of its sentences to use, and the values to insert into the fields of the sentences. The
+        field "what" is the part of the message to quote, unless the pattern has a group with that name. If the message
+        is not known, all three are empty.
     """
     message = format_error(error)
     for line in KNOWN_ERRORS.strip().splitlines():

@@ -18,9 +18,9 @@ from .outside_values import iter_function_and_callees, read_outside_values
 def save_state_and_build_restorer(function: Any, *args: Any) -> Action:
     """Save the objects that a function may change, and return a function that restores them.
 
-    The saved objects are the attributes of the program's objects, as well as any lists, dictionaries and deques that
-    the function reads from outside or receives as arguments. The random generators of NumPy and Python are restored as
-    well.
+    The attributes of the program's objects are saved, together with all lists, dictionaries and deques that the
+    function receives as arguments or reads from globals and closures. The states of NumPy's and Python's random
+    generators are saved as well.
 
     >>> def loss(w, seen):
     ...     seen.append(w)
@@ -34,7 +34,7 @@ def save_state_and_build_restorer(function: Any, *args: Any) -> Action:
     []
     """
     saved_contents: dict[int, tuple] = {}
-    # A library may wrap the function in an object that has state itself, as ``flax.nnx.grad`` does.
+    # A library may wrap the function in an object that has mutable state, as ``flax.nnx.grad`` does.
     pending = [function, *getattr(function, "__dict__", {}).values(), *args]
     pending += [
         value

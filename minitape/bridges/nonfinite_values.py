@@ -55,7 +55,7 @@ def explain_nonfinite_target(recording: Recording, target: int) -> OptionalExpla
 
 
 def _explain_first_origin(recording: Recording, rows: Sequence[RecordedRow]) -> OptionalExplanation:
-    """Explain the first operation that computed a non-finite value from finite values, or return None."""
+    """Explain the first operation that computed a non-finite value from finite values, or return None if none did."""
     for row in rows:
         has_finite_inputs = all(_is_finite(recording.rows[index]) for index in row.inputs)
         if row.kind == "operation" and has_finite_inputs and not _is_finite(row):

@@ -16,13 +16,13 @@ from ..explain.explanation import Explanation, explain_cause
 from ..explain.reasons.program_text import list_statements_of_code
 from ..recording.sites import Site, read_line_at_site
 
-# The values that functions read from outside, keyed by the function and the name. The type is Any, because each value
-# may be any object.
+# The values that functions read from outside their own scope, keyed by the function and the name. The type is Any,
+# because each value may be any object.
 OutsideData = dict[tuple[Any, str], Any]
 
 
 def unwrap_function(function: Any) -> Any:
-    """Return the program's function behind partials and transforms.
+    """Return the program's function that is wrapped in partials and transforms.
 
     Args:
         function: A function, method, partial, transform, or an object with a ``__call__`` method.
@@ -65,7 +65,7 @@ def _is_user_function(function: Any) -> bool:
 
 
 def read_outside_values(function: Any) -> dict:
-    """Return the outside values that a function and its inner functions read, keyed by name.
+    """Return the globals and closure variables that a function and its inner functions read, keyed by name.
 
     Args:
         function: The function. For any other object, the result is empty.
@@ -103,12 +103,12 @@ def iter_function_and_callees(function: Any) -> Iterator:
 
 
 def read_outside_data_with_callees(function: Any, *args: Any) -> OutsideData:
-    """Return the outside values that a function and its callees read, except functions and modules.
+    """Return the values that a function and its callees read from outside, except functions and modules.
 
     Args:
         function: The function.
-        args: Its arguments. Attributes of the first argument count as outside data if the argument belongs to the
-            program, because it may be ``self``.
+        args: Its arguments. Attributes of the first argument are included if this argument belongs to the program,
+            because it may be ``self``.
 
     Returns:
         The values. Each key consists of the function that reads the value, and the value's name.
@@ -156,7 +156,7 @@ def read_attributes_used_by_function(function: Any, objects: Mapping[str, Any], 
 
 @lru_cache(maxsize=256)
 def _collect_attribute_reads(code: CodeType) -> frozenset[TextPair]:
-    """Return the (object, attribute) pairs of names that a function's code and its inner functions read."""
+    """Return an (object name, attribute name) pair for each attribute that a function and its inner functions read."""
     reads = {
         (step.argval, following.argval)
         for step, following in pairwise(get_instructions(code))
@@ -174,14 +174,14 @@ def explain_stale_value(framework: str, function: Any, name: str, call_number: i
         function: The function that reads the value.
         name: The name of the value.
         call_number: The number of the first call in which the compiled function and its Python code disagreed.
-        variant: Which variant of the sentences to use.
+        variant: The variant of the sentences to use.
     """
     site = find_first_reading_or_definition_site(function, name)
     return explain_cause(framework, "stale_value", site, variant, {"name": name, "n": call_number})
 
 
 def find_first_reading_or_definition_site(function: Any, name: str) -> Site:
-    """Return the first line on which a function reads a name, or else the first line of the function.
+    """Return the first line on which a function reads a name, or the function's first line if it never reads the name.
 
     Args:
         function: The function.

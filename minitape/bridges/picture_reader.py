@@ -1,4 +1,4 @@
-"""Read the rows, backward passes and gradients of another framework's recording for a picture."""
+"""Read the rows, backward passes and gradients that a picture of another framework's recording shows."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def to_float64_array_if_real(value: Any) -> np.ndarray | None:
         value: A number, an array, a ``ValueSummary`` or None.
 
     Returns:
-        The array, in the shape of the value, or None if the elements are no longer available or not real numbers.
+        The array, in the shape of the value, or None if the elements are no longer available or are not real numbers.
     """
     if value is None or isinstance(value, ValueSummary):
         return to_float_array(value)
@@ -81,7 +81,7 @@ def to_float64_array_if_real(value: Any) -> np.ndarray | None:
 
 
 def drop_excess_thumbnails(snapshot_part: Any, thumbnail_counter: Iterator[int]) -> Any:
-    """Return a copy of part of a snapshot with only the first thumbnails, so that long pages stay small.
+    """Return a copy of part of a snapshot with only the first thumbnails, to limit the size of long pages.
 
     Args:
         snapshot_part: The part, as a list, a dictionary or a plain value.
@@ -137,15 +137,15 @@ def build_picture_row(recorded_row: RecordedRow) -> PictureRow:
 
 
 def find_known_rule_of_row(recording: Recording, row: int) -> KnownRule | None:
-    """Return the rule from minitape's own table for an operation, if the rule computes the program's values.
+    """Return the rule for an operation from minitape's own table, if the rule reproduces the recorded result.
 
     Args:
         recording: The recording, in which the rule is cached.
         row: The number of the row.
 
     Returns:
-        The rule, or None if the table has no such operation. The result is also None for leaves, for rows that break
-        the gradient, and for all results of a call but the first.
+        The rule, or None if the table does not contain the operation. The result is also None for leaves, for rows that
+        break the gradient, and for every result of a call except the first.
     """
     if row not in recording.known_rules:
         recorded_row, rule = recording.rows[row], None
@@ -165,7 +165,8 @@ def list_shown_sweep_result_if_any(
     Args:
         recording: The recording.
         target: The target of the backward pass, or None for the most recent backward pass.
-        sources: The sources to show, or None for every source that the backward pass reached or the block trained.
+        sources: The sources to show, or None for every source that the backward pass reached or that was trained in the
+            block.
         namespaces: The dictionaries in which to look up Python names for rows.
 
     Returns:
@@ -196,11 +197,11 @@ def list_shown_sweep_result_if_any(
 
 
 class NamedSource(NamedTuple):
-    """A source that the block trained.
+    """A source that was trained in the block.
 
     Attributes:
         name: The displayed name.
-        source: The framework's own object, such as a parameter.
+        source: The framework's object, such as a parameter.
     """
 
     name: str
@@ -208,14 +209,14 @@ class NamedSource(NamedTuple):
 
 
 def map_rows_to_trained_sources(recording: Recording) -> dict[int, NamedSource]:
-    """Return the sources that the block trained, keyed by each of their rows.
+    """Return the sources that were trained in the block, keyed by each of their rows.
 
     If two sources have the same short name, such as the weights of two layers, both keep the program's longer name. The
     name of a tree element, such as ``params['w']``, is shortened to its last part, ``w``, if no other element has the
     same last part.
 
     Args:
-        recording: The recording. Once the recording is complete, it caches the result.
+        recording: The recording, which caches the result once it is complete.
     """
     if recording.sources_by_row is None or recording.is_recording:
         sources = [
@@ -238,7 +239,7 @@ def map_rows_to_trained_sources(recording: Recording) -> dict[int, NamedSource]:
 
 
 def _iter_unreached_source_rows(recording: Recording, sweep: BackwardPass) -> Iterator[int]:
-    """Yield the last row of each source that the block trained but the sweep did not reach."""
+    """Yield the last row of each source that was trained in the block but not reached by the sweep."""
     rows = group_values_by_key((id(source), row) for row, (_, source) in map_rows_to_trained_sources(recording).items())
     return (max(source_rows) for source_rows in rows.values() if sweep.adjoints.keys().isdisjoint(source_rows))
 
@@ -451,7 +452,7 @@ class RecordingReader(Reader):
         return shown_row
 
     def _find_trained_or_result_name(self, recorded_row: RecordedRow) -> OptionalText:
-        """Return a trained source's longer name, the name found for an unnamed result, or None."""
+        """Return the name of a trained source or the name found for an unnamed result, or None if neither exists."""
         if not recorded_row.name:
             return self.recording.map_unnamed_result_rows_to_names().get(recorded_row.index)
         trained_source = map_rows_to_trained_sources(self.recording).get(recorded_row.index)
@@ -467,7 +468,7 @@ class RecordingReader(Reader):
         return names_by_row
 
     def update_rows_after_recording(self, rows: PictureRows) -> list[RowFields]:
-        """Name the results that the program's text assigns to a name, such as those in a function that has returned.
+        """Name the results that the source code assigns to variables, such as locals of a function that has returned.
 
         If several results share a name, as in the iterations of a loop, none of them gets the name.
 
@@ -495,7 +496,7 @@ class RecordingReader(Reader):
         return cast("list[EventFields]", list(self.recording.events))
 
     def list_tape_fields(self) -> list[TapeFields]:
-        """Return the ``TapeFields`` of the tape that stands for the recording."""
+        """Return the ``TapeFields`` of the tape that represents the recording in the picture."""
         is_recording = self.recording.is_recording
         return [
             {

@@ -34,14 +34,14 @@ PACKAGES_BY_FRAMEWORK = {
 def find_imported_frameworks(path: Path) -> TextList:
     """Return the names of the frameworks that a file imports.
 
-    The search also reads imported files in the file's folder and in the current directory.
+    Imported files in the file's folder and in the current directory are searched as well.
 
     Args:
         path: The Python file.
 
     Returns:
-        Whichever of "torch", "tensorflow" and "jax" the file imports, in this order. A file that imports Keras also
-        uses Keras's backend.
+        Whichever of "torch", "tensorflow" and "jax" the file imports, in this order. For a file that imports Keras,
+        Keras's backend is included.
     """
     waiting = [path]
     seen = set[Path]()
@@ -92,7 +92,7 @@ class FrameworkBlock:
         framework: The name of the framework.
         recording: The recording, which exists as soon as the block is open.
         page: The explanations of everything that the program trained. The page is empty if the explanation failed.
-        run_problems: The problems of the run that no single gradient shows, such as a NaN loss.
+        run_problems: Problems of the whole run that no single gradient reveals, such as a NaN loss.
         remarks: Further sentences about the run.
     """
 
@@ -136,7 +136,7 @@ class FrameworkBlock:
         self._blocks.close()
 
     def finish_recording_and_explain(self, program_error: BaseException | None) -> None:
-        """End the recording and explain it while the program's names still exist.
+        """End the recording and explain it before the program's variables are deleted.
 
         Args:
             program_error: The error that ended the program, or None if it ended normally.
@@ -155,7 +155,7 @@ class FrameworkBlock:
                 warn_at_user_line(f"The error could not be explained: {format_error(error)}")
 
     def _keep_only_explanations_about_error(self, program_error: Exception) -> None:
-        """Keep only the explanation of the failed call, or those of the requested gradients if that call is unknown.
+        """Keep only the explanation of the failed call, or of the requested gradients if the failed call is unknown.
 
         Args:
             program_error: The error that ended the program.
@@ -278,8 +278,8 @@ def execute_as_main_and_pass_error(
 
     Args:
         program: The program.
-        receive_error: A function that is called with the error that ended the program, or with None, while the
-            program's names still exist.
+        receive_error: A function that is called with the error that ended the program, or with None, before the
+            program's variables are deleted.
     """
     main = ModuleType("__main__")
     main.__file__ = str(program.path)

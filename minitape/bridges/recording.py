@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from .checkup import FrameworkRecording
 
 ROW_LIMIT = 20_000
-MAX_ROWS_WITH_TEXTS = 5_000  # The snapshot of a longer recording leaves out the texts of arrays.
+MAX_ROWS_WITH_TEXTS = 5_000  # Snapshots of recordings with more rows than this omit the texts of arrays.
 SourcesByName = dict[str, Any]  # The parameters or arguments of a program. Each framework defines their type.
 # Pictures use the framework's own terms to say why a leaf gets a gradient.
 WATCH_REASONS = {"torch": "requires_grad", "jax": "argument"}
@@ -77,15 +77,16 @@ class Recording(PictureSource):
     Attributes:
         framework: The name of the framework, such as "torch".
         internal_error: The error in the bridge that ended the recording early, or None if there was no error.
-        rows: The rows, in the order in which they ran.
+        rows: The rows, in the order in which they were recorded.
         sweeps: The backward passes, in the order in which they ran.
         events: The events that pictures show, such as assignments and escapes, as ``EventFields``.
         escapes: The values that left the framework.
         failed_target_rows: The target rows of the last backward pass, if it ended in an error.
         left_out: The number of operations not recorded because the recording already had ``ROW_LIMIT`` rows.
-        is_rerun: Whether this recording repeats a compiled step up to its gradient, without the optimizer step.
+        is_rerun: Whether the recorded program is a compiled step that was rerun up to its gradient, without the
+            optimizer step.
         has_placeholder_values: Whether the program ran with placeholder values. If so, only the shapes are meaningful.
-        watched: Always empty. It exists because pictures also read this attribute of tapes.
+        watched: Always empty. The attribute exists because pictures also read it from tapes.
         listeners: The functions that :meth:`close` calls.
         known_rules: For each row that a picture showed, the rule in minitape's own table, or None if the table has no
             rule for the row.
@@ -142,7 +143,7 @@ class Recording(PictureSource):
             kind: "source", "variable" or "constant".
             tracked: Whether a gradient can continue from the row.
             inputs: The rows whose values the leaf was created from.
-            **facts: Further facts, which :class:`RecordedRow` describes.
+            **facts: The other fields of the row; see :class:`RecordedRow`.
 
         Returns:
             The new row's number.
@@ -187,8 +188,8 @@ class Recording(PictureSource):
             label: The text shown in the node of a picture. The default is ``op``.
             name: The program's name for the result.
             tracked: Whether a gradient can continue from the row.
-            watched: Why a gradient for the result is computed, or None if the program did not ask for one.
-            **facts: Further facts, which :class:`RecordedRow` describes.
+            watched: The reason why a gradient for the result is computed, or None if the program did not ask for one.
+            **facts: The other fields of the row; see :class:`RecordedRow`.
 
         Returns:
             The new row's number.
@@ -335,12 +336,12 @@ class Recording(PictureSource):
         return value if isinstance(value, int) and 0 <= value < len(self.rows) else None
 
     def list_rows(self, source: Any) -> RowList:
-        """Return all rows that stood for a source, in the order in which they ran."""
+        """Return all rows that stood for a source, in the order in which they were recorded."""
         row = self.find_row(source)
         return [] if row is None else [row]
 
     def collect_sources_meant_to_be_trained(self) -> SourcesByName:
-        """Return the sources that the block trained, keyed by their names in the program."""
+        """Return the sources that were trained in the block, keyed by their names in the program."""
         return {}
 
     def map_unnamed_result_rows_to_names(self) -> NamesByRow:
@@ -363,8 +364,8 @@ class Recording(PictureSource):
     def list_sweeps_from_or_else_through(self, row: OptionalNumber) -> list[BackwardPass]:
         """Return the sweeps that began at a row, latest first.
 
-        If no sweep began there, return the sweeps that passed through the row, as a sweep from a scaled loss passes
-        through the original loss.
+        If no sweep began there, return the sweeps that passed through the row, such as a sweep that began at the scaled
+        value of a loss.
         """
         passes = self.sweeps[::-1]
         return [sweep for sweep in passes if row in sweep.target] or [sweep for sweep in passes if row in sweep.edges]
@@ -408,7 +409,7 @@ class Recording(PictureSource):
 
     @property
     def is_used(self) -> bool:
-        """Whether the recording is complete. A complete recording can compute no further gradients."""
+        """Whether the recording is complete. No further gradients can be computed from a complete recording."""
         return not self._recording
 
     @property
@@ -425,7 +426,7 @@ class Recording(PictureSource):
         self.listeners = [*self.listeners, listener]
 
     def list_large_arrays(self) -> list:
-        """Return an empty list, because a recording keeps its arrays itself."""
+        """Return an empty list, because the recording itself keeps its arrays."""
         return []
 
     def find_object_of_leaf_or_candidate(self, row: int, candidates: Iterable[Any]) -> Any:

@@ -59,7 +59,7 @@ class SampledSteps:
     Attributes:
         every: The number of steps from one recorded step to the next, starting with the first step, or None if
             ``first`` is used.
-        first: The number of initial steps to record as one recording, or None if ``every`` is used.
+        first: The number of initial steps to record together, or None if ``every`` is used.
         steps: The total number of steps so far.
         latest: The latest recording, or None if no step has been recorded.
         watched_count: The number of unrecorded steps whose loss was measured.
@@ -82,12 +82,13 @@ class SampledSteps:
 
         Args:
             every: Record the first step and then every ``every``-th step.
-            first: Record the first ``first`` steps as one recording. Exactly one of ``every`` and ``first`` must be
-                given.
+            first: Record the first ``first`` steps together, in a single recording. Exactly one of ``every`` and
+                ``first`` must be given.
             build_block: A function that creates a block for one recorded step.
             step_ends: The (owner, name) pair of each framework function that computes gradients and may therefore end
                 a step.
-            is_ready: Returns whether the block should observe calls. Until then, calls run unobserved.
+            is_ready: Returns whether the block should observe calls. Calls run unobserved until this function returns
+                True.
             gives_gradients: Returns whether a call computes gradients, given the call's first argument.
             measure_step: Returns the loss of a step that is not recorded, given the latest recording and the arguments
                 and results of the call that computed its gradients. The loss is None if it is unknown, and NaN if a
@@ -183,7 +184,7 @@ class SampledSteps:
             Whether the current recording ends with this step.
         """
         if place in self._places_since_end:
-            # A new iteration begins, so the previous iteration ended at the last place.
+            # A new iteration begins, so the last place in the list is where the previous iteration ended.
             if self._step_end_place is None:
                 self.steps += 1
             self._step_end_place = self._places_since_end[-1]
@@ -206,7 +207,7 @@ class SampledSteps:
         return self._open_block is not None
 
     def record_next_steps_unless_recording(self, count: int) -> None:
-        """Record the next steps as a new recording, unless steps are being recorded already.
+        """Record the next steps in a new recording, unless steps are being recorded already.
 
         Args:
             count: The number of steps.

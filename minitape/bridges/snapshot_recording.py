@@ -32,8 +32,9 @@ class Replay(Recording):
     """A recording read from a dictionary returned by ``snapshot()``.
 
     ``TapeView`` and ``tf.draw`` accept a Replay in place of a tape. The snapshot may be JSON from another machine or
-    from a stranger. The files named in the snapshot are never read. Their texts come from the snapshot itself, and only
-    this recording uses them. A Replay has at most one backward pass, and it lacks the facts that ``explain`` needs.
+    from a stranger. The files named in the snapshot are never read. The texts of these files come from the snapshot
+    itself, and only this recording uses them. A Replay has at most one backward pass, and it lacks the facts that
+    ``explain`` needs.
 
     >>> recording = Recording("by hand")
     >>> x = recording.add_leaf(3.0, name="x")
@@ -51,7 +52,7 @@ class Replay(Recording):
             framework: The name of the framework that ran the program.
 
         Raises:
-            ValueError: If the snapshot has another version, is missing rows, or is not valid.
+            ValueError: If the snapshot has a different version, is missing rows, or is not valid.
         """
         super().__init__(framework)
         try:
@@ -113,14 +114,14 @@ class Replay(Recording):
         ]
         if not set(swept_rows) <= set(range(len(self.rows))):
             raise ValueError("This is not a snapshot of a recording: its backward pass refers to missing rows.")
-        # Otherwise, pictures would allocate zeros with a shape that an untrusted snapshot chose.
+        # Otherwise, pictures would allocate an array of zeros whose shape an untrusted snapshot determines.
         for recorded_row in self.rows:
             if recorded_row.call_id in sweep.edges:
                 sweep.adjoints.setdefault(recorded_row.index, _SnapshotValue(None))
 
 
 def _parse_and_validate_row_fields(row_fields: dict, row_number: int) -> RecordedRow:
-    """Return the row that ``RowFields`` describe, or raise ValueError if they are invalid."""
+    """Return the row described by ``RowFields``, or raise ValueError if the fields are invalid."""
     texts = [
         row_fields["op"],
         row_fields["label"],

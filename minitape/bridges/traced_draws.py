@@ -1,4 +1,4 @@
-"""Find numbers that a compiled function keeps because NumPy or Python drew them while it was traced."""
+"""Find random numbers from NumPy or Python that a compiled function reuses because it drew them in its trace."""
 
 import random
 import re
@@ -12,7 +12,7 @@ from ..explain.reasons.program_text import list_statements_of_code, unparse
 from ..recording.sites import Site
 from .outside_values import iter_function_and_callees, read_outside_values
 
-MIN_REPEATED_CALLS = 2  # A draw counts as repeated if its generator did not advance in this many later calls.
+MIN_REPEATED_CALLS = 2  # A random number counts as reused if its generator did not advance in this many later calls.
 # Statements under a condition such as ``if self.table is None`` run only once on purpose.
 find_one_time_condition = re.compile(r"^if .*(\bNone\b|\bnot\b|built|init|hasattr)").match
 # The called function and the state of its generator, keyed by the line that calls the function.
@@ -20,14 +20,14 @@ DrawStates = dict[Site, TextPair]
 
 
 class TracedDraws:
-    """The draws that a function made in its last trace, except those whose generators have advanced in a later call.
+    """The random numbers that a function drew in its last trace, unless their generators have advanced since then.
 
     Attributes:
         before: The states of the generators before the current call.
     """
 
     def __init__(self) -> None:
-        """Start without any draws, before the first trace."""
+        """Start with no random numbers, because the function has not been traced yet."""
         self.before: DrawStates = {}
         self._draws: DrawStates = {}
         self._repeated_calls = 0
@@ -47,7 +47,7 @@ class TracedDraws:
             self._repeated_calls += 1
 
     def explain_first_repeated_draw(self, framework: str) -> OptionalExplanation:
-        """Explain the first draw that the compiled function repeats, or return None if there is none.
+        """Explain the first random number that the compiled function reuses, or return None if nothing is reused.
 
         Args:
             framework: The name of the framework.
@@ -81,7 +81,7 @@ def read_generator_states(function: Any) -> DrawStates:
 
 
 def _read_generator_state(function_name: str, values: Attributes) -> Any:  # Each generator has its own type.
-    """Return the state of the generator whose method is called, or None for any other function."""
+    """Return the state of the generator to which the named method belongs, or None for any other function."""
     owner = values.get(function_name.partition(".")[0])
     if isinstance(owner, np.random.Generator):
         return owner.bit_generator.state

@@ -14,8 +14,8 @@ class TransformersExplain(ExplainedSteps, TrainerCallback):
     A recorded step includes all batches whose gradients are accumulated in the step. ``log(step, page)`` is called
     after each recorded step, and ``page`` and ``problems`` describe the last recorded step.
 
-    The Trainer does not report errors inside a step. After such an error, the open recording ends with the next step or
-    with ``close()``.
+    The Trainer does not report errors inside a step. After such an error, the open recording ends when the next step
+    begins or when ``close()`` is called.
     """
 
     record = staticmethod(record)

@@ -1,8 +1,8 @@
 """Explain why a gradient is None, which line is responsible, and how to fix it.
 
 ``tape.explain(target, sources)`` explains the gradients of one tape, whether or not ``tape.gradient`` was called. After
-``tf.explain.warn()``, a warning explains every gradient that is None. If a None gradient leads to an error, a note on
-the error gives the reason.
+a call to ``tf.explain.warn()``, a warning explains every gradient that is None. If a None gradient leads to an error, a
+note on the error gives the reason.
 
 >>> import minitape as tf
 >>> x = tf.constant(3.0)

@@ -1,4 +1,4 @@
-"""Find the user's frame that a question comes from, because answers use that frame's variable names."""
+"""Find the user's frame that asks for an explanation, because answers use that frame's variable names."""
 
 import sys
 from types import FrameType
@@ -16,8 +16,7 @@ class _CurrentFrame:
     """The frame that `use_asking_frame` sets.
 
     Attributes:
-        frame: A frame that has already ended with an error, or None if the question comes from the frame that is
-            running.
+        frame: A frame that has already ended with an error, or None if a frame that is still running asks the question.
     """
 
     frame: OptionalFrame = None

@@ -1,4 +1,4 @@
-"""Parse the advice on errors, which lists message patterns and the sentences to show for them."""
+"""Parse a table that contains patterns of error messages and the advice to show for each of them."""
 
 from ..engine.types import TextsByName
 
@@ -13,7 +13,7 @@ def parse_advice_by_pattern(table: str) -> TextsByName:
             The remaining lines are the advice.
 
     Returns:
-        The advice by pattern.
+        The advice, keyed by pattern.
 
     >>> parse_advice_by_pattern("^slice\nA number\nhas no parts.")
     {'^slice': 'A number has no parts.'}

@@ -17,7 +17,7 @@ from .caller import format_place, format_place_suffix
 from .causes import CAUSES, get_kind_or_error_kind
 from .translated_sentences import fill
 
-MAX_OTHERS = 5  # The maximum number of further breaks that one answer lists.
+MAX_OTHERS = 5  # The maximum number of further breaks to list in one answer.
 MORE = "More: minitape explain --cause {cause}"  # The command that shows the page about a cause.
 FROZEN_CAUSES = ("requires_grad", "not_trainable")  # The program itself froze the source, so nothing is wrong.
 
@@ -57,8 +57,8 @@ class Explanation:
             `line` otherwise.
         patch_line: The line that `patch` replaces.
         intended: Whether the program seems to leave the source untrained on purpose.
-        numbers: On a whole-model page, the gradient's norm, its proportion of zeros, and the size of the update
-            relative to the weight. Otherwise None.
+        numbers: The gradient's norm, its proportion of zeros, and the size of the update relative to the weight, if
+            this explanation is on a whole-model page, or None otherwise.
         beside: Whether this explanation belongs to the `others` of another explanation and describes a break on a
             different path.
 
@@ -104,8 +104,8 @@ class Explanation:
     def add_side_breaks(self, others: Iterable[Explanation]) -> Explanation:
         """Add the breaks on other paths to `others`.
 
-        Each line is reported once. A second pause or a second operation outside the block is not reported if this
-        explanation already reports one. At most `MAX_OTHERS` further breaks are kept.
+        Each line is reported once. If this explanation reports a pause in the recording, other pauses are left out, and
+        the same applies to operations outside the block. At most `MAX_OTHERS` further breaks are kept.
 
         Args:
             others: The explanations of the other breaks. `beside` is set on each explanation that is added.
@@ -152,7 +152,7 @@ class Explanation:
         return f"<Explanation {self.cause}{place}: {self.message}>"
 
     def __str__(self) -> str:
-        """Return the message, the line to blame, the fix, the other breaks and the command for the cause's page."""
+        """Return the message, the line to blame, the fix, other breaks and the command that shows the cause's page."""
         parts = list_report_lines_of_problem(self, self.filename)
         parts += ["  " + fill("Also: {text}", text=text) for text in self._list_messages_and_fixes_of_other_breaks()]
         if self.cause != "connected":
@@ -203,7 +203,7 @@ def explain_cause(
         framework: The name of the framework.
         cause: The cause, one of `causes.CAUSES`.
         site: The line to blame.
-        variant: Which variant of the cause's sentences to use.
+        variant: The variant of the cause's sentences to use.
         fields: The values of the sentences' fields, except the line.
     """
     text = CAUSES[cause].get_text_or_default_variant(framework, variant)
@@ -257,7 +257,7 @@ def format_note_that_fix_is_not_enough(explanation: Explanation) -> str:
 
 @contextmanager
 def turn_code_patch_errors_into_warnings() -> Iterator[None]:
-    """Turn an error in the block into a warning, because an explanation is useful even without its patch.
+    """Turn an error in the block into a warning, because an explanation is useful even without a patch.
 
     >>> import warnings
     >>> with warnings.catch_warnings(record=True) as caught:

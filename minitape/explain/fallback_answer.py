@@ -16,14 +16,14 @@ def build_fallback_explanation(
     detail: str = "",
     error: Exception | None = None,
 ) -> Explanation:
-    """Build an explanation even though nothing but the name of the source is known.
+    """Build an explanation when nothing but the name of the source is known.
 
     Args:
         cause: The cause.
         source: The source of the gradient.
         tape: The tape, or None.
-        variant: Which variant of the cause's sentences to use.
-        detail: The value of the sentence's field ``what``, such as the name of a type.
+        variant: The variant of the cause's sentences to use.
+        detail: The value to insert into the field ``what`` of the sentence, such as the name of a type.
         error: The error that made explain fail, if it failed. The message mentions this error.
     """
     bound_names = (

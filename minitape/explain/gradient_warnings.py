@@ -1,4 +1,4 @@
-"""Explain None gradients automatically, in warnings and in notes on the errors that follow from them."""
+"""Explain None gradients automatically, in warnings and in notes on the errors that these gradients cause."""
 
 import sys
 from collections.abc import Iterable
@@ -70,7 +70,7 @@ def merge_explanations_and_count_by_reason(explanations: list[Explanation]) -> l
 def add_notes_why_gradients_are_none(error: Exception, variables: Iterable[TargetOrSource] | None = None) -> Exception:
     """Add notes to an error that say why some gradients are None. The error's message does not change.
 
-    Among the tapes in the callers' variables, the nearest one whose ``gradient`` returned None provides the reasons.
+    The reasons come from a tape whose ``gradient`` returned None, in the nearest calling frame that has such a tape.
 
     Args:
         error: The error that is about to be raised.
@@ -113,10 +113,10 @@ def format_reasons_of_none_or_how_to_ask(variables: Iterable[TargetOrSource]) ->
 def add_unregistered_op_note(
     error: Exception, tape: GradientTape, targets: TargetsOrSources, sources: TargetsOrSources
 ) -> Exception:
-    """Add a note to the error about an operation that has no registered gradient. The note names the line.
+    """Add a note to an error about an operation without a registered gradient. The note names the operation's line.
 
     Args:
-        error: The error. Only a LookupError gets notes.
+        error: The error. A note is added only if it is a LookupError.
         tape: The tape whose ``gradient`` raised the error.
         targets: The targets of that call.
         sources: The sources of that call.

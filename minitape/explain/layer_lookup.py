@@ -15,7 +15,7 @@ from ..engine.types import Object, TargetOrSource
 
 _KERAS_MODULE = "minitape.tf.keras"
 _MAX_DEPTH = 4  # The maximum depth to which nested containers are searched.
-_MAX_ITEMS = 10_000  # Larger containers are not searched.
+_MAX_ITEMS = 10_000  # Containers with more items than this are not searched.
 
 
 def iter_living_instances(*classes: type) -> Iterator[Object]:
@@ -28,7 +28,7 @@ def iter_living_instances(*classes: type) -> Iterator[Object]:
         *classes: The classes.
     """
     objects = get_objects()
-    # Each class is tested only once, not once per object.
+    # Each class is tested only once, however many objects it has.
     matching_classes = {cls for cls in set(map(type, objects)) if issubclass(cls, classes)}
     return (obj for obj in objects if type(obj) in matching_classes)
 
@@ -98,7 +98,8 @@ def list_variables_of_owner(owner: Object) -> list[ResourceVariable]:
     """Return the tf.Variables that an owner holds, directly or through its attributes.
 
     Args:
-        owner: A layer, a module or another object. If it has no ``variables`` list, only its attributes are read.
+        owner: A layer, a module or another object. If the owner has no ``variables`` list, only its attributes are
+            read.
     """
     values = getattr(owner, "variables", None)
     if not isinstance(values, (list, tuple)):

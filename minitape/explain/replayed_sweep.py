@@ -31,7 +31,7 @@ def build_unit_seeds(reachability: TapeReachability) -> ArraysByRow:
     """Return the initial adjoints of a sweep: arrays of ones for the rows of differentiable targets.
 
     Args:
-        reachability: The tape's rows, and which of them its adjoints reach.
+        reachability: The tape's rows, and which of them can be reached by adjoints.
     """
     return {
         row: np.ones(tuple(target.shape), target.dtype.as_numpy_dtype)[()]
@@ -47,18 +47,18 @@ def replay_sweep(
     seeds: ArraysByRow,
     sources: Iterable[TargetOrSource],
 ) -> BackwardPass | None:
-    """Repeat the sweep from given seeds to the sources.
+    """Repeat the sweep from the given seeds to the sources.
 
     Args:
-        reachability: The tape's rows, and which of them its adjoints reach.
+        reachability: The tape's rows, and which of them can be reached by adjoints.
         row_of_node: The row in `Question.rows` for each node key. The result uses these rows.
         seeds: The initial adjoint of each target, keyed by the target's row.
         sources: The sources of the gradient.
 
     Returns:
         The adjoints and shares of the sweep, or None if no source is reachable, or if the recording has more than
-        `MAX_ROWS` rows. The result is also None if arrays no longer exist, or if the user's Python code would have to
-        run again.
+        `MAX_ROWS` rows. The result is also None if some of the arrays no longer exist, or if the user's Python code
+        would have to run again.
     """
     record = reachability.record
     tape = reachability.tape
@@ -77,7 +77,7 @@ def replay_sweep(
         backward_pass.set_adjoint(index_of_row[row], ValueSummary(adjoint))
     float_warnings = WARNINGS[OFF]
     try:
-        with suspend_recording(), redirect_stdout(StringIO()):  # The program's gradient functions may print.
+        with suspend_recording(), redirect_stdout(StringIO()):  # The program's gradient functions may print output.
             for row in sweep.iter_steps():
                 backward_pass.set_adjoint(index_of_row[row], ValueSummary(sweep.get_adjoint(row)))
                 for input_row, share, total in sweep.edges:
@@ -91,7 +91,7 @@ def replay_sweep(
 
 
 def _can_replay_sweep(reachability: TapeReachability, reachable: bytearray, last_row: int) -> bool:
-    """Return whether the sweep needs none of the user's py_functions, and all arrays for the sweep still exist."""
+    """Return whether the sweep runs none of the user's py_functions and all the arrays that it reads still exist."""
     record = reachability.record
     for call in record.calls:
         if call.row <= last_row and call.primitive.name == "py_function" and reachable[call.row]:
@@ -112,7 +112,7 @@ def replay_function_call_on_new_tape(
     Side effects are not repeated, because their results are stored with the call.
 
     Args:
-        reachability: The rows of the original tape, and which of them its adjoints reach.
+        reachability: The rows of the original tape, and which of them can be reached by adjoints.
         row: The row of the call.
 
     Returns:

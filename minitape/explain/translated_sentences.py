@@ -1,4 +1,4 @@
-"""Fill in every sentence of an answer, in the language of the lessons.
+"""Translate the sentences of answers into the language of the lessons, and fill in their values.
 
 The templates are in English. The records of causes (:mod:`causes`) contain their own sentences, and all other templates
 are in calls to `fill`. Their translations are in ``texts/explain.po``.

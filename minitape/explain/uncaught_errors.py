@@ -17,7 +17,7 @@ from ..engine.tensor.tensor import Tensor
 from ..engine.types import Object, OptionalNumber
 from .error_texts import ADVICE, MISSING_NAME
 
-# The bridges are not included, because their users need another framework's names.
+# The bridges are not included, because advice for their users would have to use another framework's names.
 _OWN_MODULES = ("minitape.engine", "minitape.tf", "minitape.picture", "minitape.explain")
 
 

@@ -1,7 +1,7 @@
 """Track what each backward pass in a run added to gradients, and what happened to the gradients afterwards.
 
 The counts are kept for each route instead of for each contribution, so that memory use does not grow during the run. A
-route consists of the lines that contributed, the changes made to the gradient, and the final use.
+route consists of the lines that contributed to the gradient, the changes made to it, and its fate.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from .schedules import LayerMode, ScheduleAccount
 
 # The possible fates of a gradient.
-STEPPED = "stepped"  # An optimizer step used it.
+STEPPED = "stepped"  # An optimizer step used the gradient.
 REUSED = "reused"  # The same optimizer used the gradient in a second step.
 SKIPPED = "skipped"  # A gradient scaler skipped the step.
 CLEARED = "cleared"  # No step used the gradient before it was cleared.
 # No step used the gradient before it was cleared, and the gradient was not finite.
 CLEARED_NONFINITE = "cleared_nonfinite"
 CONSUMED = "consumed"  # The program itself changed the parameter before the gradient was cleared.
-LEFT = "left"  # The gradient is still there.
+LEFT = "left"  # The gradient has not been used or cleared yet.
 
 # The changes that may be made to a gradient between its backward pass and its step.
 CLIPPED = "clipped"
@@ -69,7 +69,7 @@ class Route(NamedTuple):
     """The route of gradients that came from the same lines and had the same fate.
 
     Attributes:
-        pass_sites: The lines of the backward passes whose contributions the gradient sums, oldest first.
+        pass_sites: The lines of the backward passes whose contributions were added up in the gradient, oldest first.
         changes: The changes made to the gradient.
         fate: One of the fates defined above.
         site: The line that decided the fate.
@@ -273,7 +273,7 @@ class Anomaly(NamedTuple):
 
     Attributes:
         kind: "loss", "gradient" or "weight".
-        pass_number: The backward pass at which the value was seen.
+        pass_number: The number of the backward pass in which the value was seen.
         first_pass: The first backward pass that may have caused the value. All earlier passes are known to be finite.
         site: The line at which the value was seen.
     """
@@ -285,13 +285,13 @@ class Anomaly(NamedTuple):
 
 
 class ParameterRegistration(NamedTuple):
-    """The event in which a parameter became part of a module.
+    """The registration of a parameter in a module.
 
     Attributes:
-        site: The line on which this happened.
+        site: The line that registered the parameter.
         name: The module's class and the parameter's name in the module, such as "Linear.weight".
-        late_site: If an optimizer already existed, the line that led to this event, inside the function that had
-            created the last optimizer. NOWHERE if no optimizer existed.
+        late_site: The line that led to the registration, inside the function that had created the last optimizer, or
+            NOWHERE if no optimizer existed yet.
     """
 
     site: Site
@@ -312,10 +312,10 @@ class RunAccounts:
         passes: The number of backward passes so far.
         losses: The value of the loss in each backward pass.
         nonfinite_losses: The number of NaN or infinite losses, excluding losses scaled by a gradient scaler.
-        sent_by_another: The cases in which a backward pass added to another loss's leftover gradient after an optimizer
-            that does not hold the parameter had used that loss. The keys are (older line, newer line, key) triples, and
-            the values are None.
-        registrations: The events in which parameters became parts of modules, by key.
+        sent_by_another: The cases in which a backward pass added to a gradient that was left over from another loss,
+            because the optimizer that stepped after that loss does not hold the parameter. The keys are (older line,
+            newer line, key) triples, and the values are None.
+        registrations: The registrations of parameters in modules, by key.
         lost_registrations: For each (line, name), the number of parameters that were created there, got a gradient that
             no step used, and no longer exist.
         optimizer_sites: The lines that created optimizers, oldest first.
@@ -329,7 +329,7 @@ class RunAccounts:
     """
 
     def __init__(self, accounts: Mapping[int, Account]):
-        """Open the accounts of a run.
+        """Create the accounts of a run that is about to start.
 
         Args:
             accounts: The accounts of the parameters, by key. The framework's watch adds entries.
@@ -412,7 +412,7 @@ class RunAccounts:
             accounts: The accounts.
             change: The change.
         """
-        # Many accounts share one tuple, so extend each tuple only once.
+        # Many accounts may share one tuple of changes, so extend each tuple only once.
         extended = {}
         for account in accounts:
             if account.pending and change not in account.changes:
@@ -436,7 +436,7 @@ class RunAccounts:
     def record_finding(
         self, cause: str, variant: str, site: Site, keys: Iterable[int] = (), is_remark: bool = False, **fields: Any
     ) -> None:  # The types of the fields depend on the sentence.
-        """Record a mistake at the moment when the program makes it, replacing any earlier record of the same mistake.
+        """Record a mistake as soon as the program makes it, replacing any earlier record of the same mistake.
 
         Args:
             cause: The cause.

@@ -1,4 +1,4 @@
-"""Describe the first non-finite value of a run, and the second run in which the value was recorded."""
+"""Describe the first non-finite value of a run, and a second run in which this value was recorded."""
 
 from collections.abc import Sequence
 from math import isnan
@@ -30,7 +30,7 @@ def describe_first_nonfinite_value(anomaly: Anomaly, losses: Sequence[float]) ->
 
 
 def describe_second_run_and_compare_losses(answer_of_copy: JsonObject, first_run_losses: Sequence[float]) -> str:
-    """Return sentences that describe the second run, which recorded the non-finite step, and compare both runs.
+    """Return sentences that describe the second run, which recorded the non-finite step, and compare it with the first.
 
     Args:
         answer_of_copy: The JSON answer of the copy that recorded the step.

@@ -1,6 +1,6 @@
 """Find problems in the accounts of a training run.
 
-Each rule reads the fates and counts of gradients. No rule reads the program's text.
+Each check examines the fates and counts of gradients, but never the source code of the program.
 """
 
 from collections import Counter
@@ -36,7 +36,7 @@ MAX_SINGLE_REGISTRATIONS = 2
 GROWTH = 1e4  # If the gradient and the loss have grown by this factor since the first step, the training has diverged.
 DEAD_STEPS = 8  # A layer counts as dead if its gradient was zero in at least this many measured steps.
 SMALLEST_HALF = 2.0**-25  # Any smaller number becomes 0 in float16.
-SHORT_RUN = 3  # In a run with at most this many backward passes, a single occurrence is reported.
+SHORT_RUN = 3  # In a run with at most this many backward passes, a problem is reported even if it occurs only once.
 # For a float32 weight, a vanished update only means that the gradient or the learning rate is small, possibly on
 # purpose.
 HALF_DTYPES = ("float16", "bfloat16")
@@ -45,11 +45,12 @@ HALF_DTYPES = ("float16", "bfloat16")
 def find_run_findings(
     run: RunAccounts, move_finding_to_line_to_blame: Callable[[RunFinding], RunFinding] = lambda finding: finding
 ) -> list[RunFinding]:
-    """Return all findings about a run. Parameters with the same cause and line share one finding.
+    """Return all findings about a run. Parameters whose problems have the same cause and line share one finding.
 
     Args:
         run: The accounts of the run.
-        move_finding_to_line_to_blame: Returns a finding with a better line, if the framework knows one.
+        move_finding_to_line_to_blame: Returns the finding with a more precise line, if the framework's bridge can find
+            one.
     """
     merged: dict[tuple, RunFinding] = {}
     for rule in RULES:
@@ -74,7 +75,7 @@ def find_line_that_left_gradients_off(run: RunAccounts) -> RunFindings:
 
 
 def find_passes_adding_to_leftovers_of_other_loss(run: RunAccounts) -> RunFindings:
-    """Find passes that add to the leftover gradient of another loss after a different optimizer has used that loss.
+    """Find passes that add to a gradient left over from another loss, after which only other optimizers stepped.
 
     Args:
         run: The accounts of the run.
@@ -100,7 +101,7 @@ def find_gradients_cleared_before_use(run: RunAccounts) -> RunFindings:
     """
     for account in run.accounts.values():
         routes = list(run.iter_routes_and_counts(account))
-        # A program that writes into .grad may accumulate the gradients of several passes itself.
+        # A program that writes into .grad may be accumulating the gradients of several passes by hand.
         if any(route.fate == STEPPED and _has_gradient_change(route, EDITED) for route, _ in routes):
             continue
         for route, count in routes:
@@ -185,7 +186,7 @@ def find_clipping_of_nothing_or_scaled_gradients(run: RunAccounts) -> RunFinding
 
 
 def find_unoptimized_parameters(run: RunAccounts) -> RunFindings:
-    """Find parameters that received gradients alongside others but that no optimizer holds or has updated.
+    """Find parameters that received gradients together with others, but that no optimizer holds or has updated.
 
     Args:
         run: The accounts of the run.
@@ -225,7 +226,7 @@ def find_unoptimized_parameters(run: RunAccounts) -> RunFindings:
 
 
 def _check_unoptimized_parameter(run: RunAccounts, account: Account, lines_of_used_passes: set[Site]) -> RunFindings:
-    """Report a parameter if steps used the gradients of other parameters from the same passes, but not its own.
+    """Report a parameter if steps used other parameters' gradients from the same passes but never its gradient.
 
     Args:
         run: The accounts of the run.
@@ -327,7 +328,7 @@ def _find_rounded_or_undone_updates(run: RunAccounts, optimizer: OptimizerAccoun
 
 
 def find_optimizer_causes_of_divergence(run: RunAccounts) -> RunFindings:
-    """Find optimizers whose gradients or learning rate had grown, or that divided by 0, before the training diverged.
+    """Find optimizers whose gradients or learning rate grew, or that divided by 0, before the training diverged.
 
     Args:
         run: The accounts of the run.
@@ -346,7 +347,7 @@ def find_optimizer_causes_of_divergence(run: RunAccounts) -> RunFindings:
 
 
 def find_optimizers_with_only_last_layer_alive(run: RunAccounts) -> RunFindings:
-    """Find an optimizer whose gradients have all become zero, except for the gradient of its last parameter.
+    """Find an optimizer whose gradients have become zero for all parameters except the last one.
 
     Args:
         run: The accounts of the run.

@@ -68,9 +68,9 @@ def judge_patch_for_missing_gradient(
     Args:
         original_norms: Each parameter's gradient norm in a backward pass without the patch, keyed by name.
         patched_norms: The gradient norms in the same backward pass of the patched program, keyed by name.
-        names_without_gradient: The names of the parameters with a missing gradient.
+        names_without_gradient: The names of the parameters whose gradient is missing.
     """
-    # For an item of a container, a program may write net[0].weight, while the norms are keyed by net.0.weight.
+    # The norms are keyed by names such as net.0.weight, for which a program may write net[0].weight.
     program_spellings = {name.replace("[", ".").replace("]", ""): name for name in names_without_gradient}
     patched_norms = {program_spellings.get(name, name): norm for name, norm in patched_norms.items()}
     others = {

@@ -1,4 +1,4 @@
-"""Build the page about a whole run, with the raised error, the first non-finite step, the problems and a summary."""
+"""Build the page about a whole run, which shows the error, the first non-finite step, the problems and a summary."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -15,7 +15,7 @@ from ..model_page import ModelPage
 
 
 class ProblemGroup(NamedTuple):
-    """One problem and the parameters that have it, as plain values that a copy can send as JSON.
+    """One problem and the parameters that it affects, as plain values that a copy of the process can send as JSON.
 
     Attributes:
         names: The names of the parameters. The list is empty if the problem concerns the whole run.
@@ -189,7 +189,7 @@ class RunReport:
 
 
 def is_about_none(error: BaseException | None) -> bool:
-    """Return whether Python raised an error because a value is None.
+    """Return whether an error was raised because a value is None.
 
     Args:
         error: The error that ended a program, or None if there was none.

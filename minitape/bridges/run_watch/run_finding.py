@@ -9,7 +9,7 @@ from ...recording.sites import Site
 
 
 class RunFinding(NamedTuple):
-    """A problem with the fate of gradients.
+    """A problem in what happened to gradients during a run.
 
     Attributes:
         cause: One of the causes in ``explain.causes``.

@@ -14,8 +14,8 @@ from .run_finding import RunFinding, RunFindings
 
 FEW_STEPS = 10  # In a run with fewer steps than this, a schedule may not have been due yet.
 TINY_RATE = 1e-4  # Steps with less than this fraction of the largest learning rate change nothing.
-RATE_SAMPLES = 200  # The number of steps whose learning rates are computed again after the run.
-LARGE_RATE = 0.5  # An optimizer is created with a rate this large only if its schedule computes the rate.
+RATE_SAMPLES = 200  # The maximum number of steps whose learning rates are computed again after the run.
+LARGE_RATE = 0.5  # A program creates an optimizer with such a large rate only if a schedule computes the actual rate.
 FULL_SHARE = 0.9  # A schedule that is stepped in more than this share of the steps counts as stepped in every step.
 
 
@@ -28,7 +28,7 @@ class ScheduleAccount:
         kind: The name of the schedule's class.
         made_at: The line that created the schedule.
         period: The number of calls after which a schedule of a fixed length ends, or 0 for other schedules.
-        site: The line of the schedule's last step. Before the first step, the line that created the schedule.
+        site: The line of the schedule's last step, or the line that created the schedule if no step was taken yet.
         calls: The number of times that the schedule was stepped.
     """
 
@@ -82,7 +82,7 @@ def find_misused_schedules(run: RunAccounts) -> RunFindings:
             continue
         elif schedule.kind == "LambdaLR" and calls and optimizer.rates[1] < 0.05 * optimizer.chosen_rate:
             # If the largest rate comes late, the rate may still be rising. If the optimizer was created with a large
-            # rate, such as 1, the schedule's function returns the rate itself.
+            # rate, such as 1, the schedule's function returns the actual rate instead of a factor.
             if optimizer.peak_step < steps / 2 and optimizer.chosen_rate < LARGE_RATE:
                 fields |= {"from_": optimizer.chosen_rate, "to": optimizer.rates[1]}
                 yield RunFinding("schedule", "factor", schedule.made_at, fields, keys)

@@ -65,7 +65,7 @@ def _pass_side_effects_to_listeners(
     elif event in PROCESS_EVENTS or (event in FILE_EVENTS and not _is_cache_or_device(args[0])):
         effect = f"{event}({str(args[0])[:80]!r})"
     elif event in NETWORK_EVENTS:
-        # Network addresses are tuples. Sockets between processes on one machine use paths instead.
+        # Network addresses are tuples. The addresses of sockets between processes on one machine are paths.
         is_network = len(args) > 1 and isinstance(args[1], tuple)
         effect = event if is_network else ""
     elif event == "builtins.input":

@@ -51,7 +51,7 @@ def summarize_run(
 def _group_trained_accounts_by_what_is_missing(
     run: RunAccounts, keys_with_findings: Collection[int]
 ) -> dict[str, list[Account]]:
-    """Return the accounts of trained parameters without findings, keyed by what their gradients lack."""
+    """Return the accounts of trained parameters that have no findings, grouped by the gradient or update they lack."""
     return group_values_by_key(
         (_describe_missing_gradient_or_update(account), account)
         for account in run.accounts.values()
@@ -84,7 +84,7 @@ def _describe_pass_and_step_counts(run: RunAccounts) -> str:
 
 
 def _describe_healthy_accounts(accounts: list[Account], total_count: int) -> str:
-    """Return how many parameters got a finite gradient and changed, with the ranges of their norms and updates."""
+    """Return the number of changed parameters with finite gradients, and the ranges of their norms and updates."""
     if not accounts:
         return fill("no parameter is known to be healthy ({all} in all)", all=total_count)
     text = fill(

@@ -20,7 +20,7 @@ Message = dict[str, Any]  # The type is Any, because requests to copies and thei
 
 
 def describe_why_process_cannot_be_copied() -> str:
-    """Return why this process cannot currently be copied, or "" if it can.
+    """Return the reason why this process cannot currently be copied, or "" if it can be copied.
 
     Returns:
         A sentence without its final period.
@@ -74,7 +74,7 @@ class WaitingCopy:
         """Wake the copy and return its answer, or None if it stopped before a side effect or ended without answering.
 
         Args:
-            request_fields: The request. Its field "seconds" limits the copy's running time.
+            request_fields: The request, whose field "seconds" limits the copy's running time.
         """
         try:
             self._requests.write(dumps(request_fields).encode() + b"\n")
@@ -87,7 +87,7 @@ class WaitingCopy:
         return fields | {"from_pass": self.pass_number} if fields and not self.stopped_by else None
 
     def terminate_copy(self) -> None:
-        """End the copy and everything that runs in it."""
+        """Terminate the copy and all processes in its process group."""
         self.close_own_pipe_ends()
         with suppress(OSError):
             os.killpg(self._process_id, signal.SIGKILL)
@@ -118,7 +118,7 @@ def fork_waiting_copy(pass_number: int) -> WaitingCopy | CopyRequest:
     if process_id:
         os.close(request_reader)
         os.close(answer_writer)
-        # The child makes the same call, because either process may be the first to run.
+        # Both processes make this call, because either of them may be the first to run.
         with suppress(OSError):
             os.setpgid(process_id, process_id)
         return WaitingCopy(pass_number, process_id, request_writer, answer_reader)
@@ -133,7 +133,7 @@ def fork_waiting_copy(pass_number: int) -> WaitingCopy | CopyRequest:
 
 
 def _fork_copy_for_each_request(request_reader: int, answer_writer: int) -> CopyRequest:
-    """Wait for requests. For each request, fork a copy of this process, and return in that copy."""
+    """Wait for requests. For each request, fork a copy of this process, and return the request in that copy."""
     with os.fdopen(request_reader, "rb") as requests, os.fdopen(answer_writer, "wb") as answers:
         for line in requests:
             fields = loads(line)

@@ -66,19 +66,19 @@ class CauseText(NamedTuple):
     functions: str = ""
 
 
-Texts = dict[TextPair, CauseText]  # Keyed by framework and variant.
+Texts = dict[TextPair, CauseText]  # The texts are keyed by framework and variant.
 
 
 @dataclass(frozen=True, eq=False)
 class Cause:
-    """Everything that explain needs about one cause, except for the check that finds the cause.
+    """Everything that explain needs to know about one cause, except for the check that finds the cause.
 
     Attributes:
         name: The name that an explanation shows.
         kind: The group of the cause, one of the keys of `KINDS`.
         sentences: The sentences, in the format that `parse_sentences_by_framework_and_variant` reads.
         edits: The edits that may fix the line to blame, in the order in which they are tried.
-        plans: The fixes that read the whole program. Plans are tried after the edits.
+        plans: The fixes that examine the whole program. Plans are tried after the edits.
         name_in_bridges: The bridges' name for the same cause, if it differs. The cause with that name then provides the
             edits and plans.
     """
@@ -97,7 +97,7 @@ class Cause:
 
     @cached_property
     def text_by_variant(self) -> Texts:
-        """The sentences by framework and variant."""
+        """The sentences, keyed by framework and variant."""
         return parse_sentences_by_framework_and_variant(self.sentences)
 
     @property
@@ -129,7 +129,7 @@ def parse_sentences_by_framework_and_variant(sentences: str) -> Texts:
             "Functions in torch:". A variant without a message uses the message of the preceding default paragraph.
 
     Returns:
-        The sentences by framework and variant.
+        The sentences, keyed by framework and variant.
 
     >>> sentences = "[tape, jax]\nIt was\nlate.\nFix in tape: Begin earlier.\nFix in jax: Leave it."
     >>> texts = parse_sentences_by_framework_and_variant(sentences)

@@ -1,4 +1,4 @@
-"""Describe the causes in which a value leaves the framework."""
+"""Describe the causes that apply when a value leaves the framework."""
 
 from ..fixes.host_conversion_fixes import convert_line_to_framework
 from .cause import Cause

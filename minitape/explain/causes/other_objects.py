@@ -1,4 +1,4 @@
-"""Describe the causes in which the target was computed without the source."""
+"""Describe the causes that apply when the target was computed without the source."""
 
 from ..fixes import edits as edit
 from .cause import Cause

@@ -7,5 +7,5 @@
 ``host_conversion_fixes``  rewrites a line that converts to NumPy or Python, using the framework's own functions
 ``block_fixes``            removes a block, or adds a ``watch`` call to a block
 ``operation_advice``       a sentence about the operation to blame
-``dialects``               how each framework writes the functions that fixes need
+``dialects``               how the functions that fixes use are written in each framework
 """

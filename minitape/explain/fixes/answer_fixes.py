@@ -1,9 +1,9 @@
 """Find the fix for a cause and add it to an answer, for minitape's tape and for every framework.
 
 The record of a cause lists its edits and plans (``minitape.explain.causes``). An edit receives one syntax node of the
-statement to blame, and returns replacement text or None. A plan reads the whole program. Edits and plans are tried in
-order, and the first result is the fix. The fix is offered as a patch if only one line changes and the program can still
-be parsed.
+statement to blame, and returns replacement text or None. A plan examines the whole program. Edits and plans are tried
+in order, and the first result is the fix. The fix is offered as a patch if only one line changes and the program can
+still be parsed.
 """
 
 from itertools import chain
@@ -20,7 +20,7 @@ from .operation_advice import find_advice_for_fault
 
 
 def find_first_fix(fault: FaultSite) -> Fix | None:
-    """Return the first fix that an edit or a plan for the fault's cause finds, or None."""
+    """Return the first fix found by an edit or a plan for the cause of the fault, or None if none of them finds one."""
     cause = CAUSES.get(fault.cause)
     if cause is None:
         return None
@@ -41,7 +41,7 @@ def add_fixes_to_explanation(question: Question, finding: Finding, explanation: 
     """
     breaks = [part for part in finding.more if not part.is_side_break]
     is_one_site = all(part.site == finding.site and part.cause != "outside_tape" for part in breaks)
-    # Removing one block repairs all breaks that the same pause caused.
+    # Removing one block repairs all breaks that the same pause in the recording caused.
     is_one_block = explanation.kind == "paused" and all(part.cause == finding.cause for part in breaks)
     explanations = (explanation, *explanation.others)
     fixes = [
@@ -77,7 +77,7 @@ def format_fix_sentence(fix: Fix) -> str:
 
 
 def _did_value_escape_or_get_stored_outside_block(question: Question, finding: Finding) -> bool:
-    """Return whether a value left TensorFlow or was stored outside the block, where editing one line is not enough."""
+    """Return whether a value left TensorFlow or was stored outside the block, so editing one line is not enough."""
     if question.adapter.dialect is not TAPE or finding.cause not in ("left_through_numpy", "state"):
         return False
     block = find_statement(question.adapter.find_block_site())

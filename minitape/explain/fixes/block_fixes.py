@@ -11,7 +11,7 @@ from .fault_site import FaultSite, Fix, Plan
 
 
 def plan_removal_of_block_using(*names: str) -> Plan:
-    """Return a plan that removes the block or decorator under which nothing is recorded.
+    """Return a plan that removes the block or decorator that keeps operations from being recorded.
 
     Args:
         *names: The plan applies to the innermost enclosing block or decorated function that uses one of these names.

@@ -1,4 +1,4 @@
-"""Describe how each framework writes the functions that fixes need.
+"""Describe how the functions that fixes use are written in each framework.
 
 No framework is imported here, because a program that needs a fix has already imported its framework.
 """

@@ -44,7 +44,7 @@ def build_call_unwrapping_edit(*names: str) -> Edit:
         if _does_line_repeat_operation_on_same_inputs(fault) or any(
             is_call_of(n, *TENSOR_BUILDERS) and n is not node for n in fault.statement.calls
         ):
-            # Either the line also blocks the gradient of another use on purpose, or it builds a new tensor from the
+            # The line either blocks the gradient of another use as well, on purpose, or builds a new tensor from the
             # value.
             return None
         if is_named_attribute:
@@ -61,7 +61,7 @@ def build_call_unwrapping_edit(*names: str) -> Edit:
 
 
 def build_edit_that_moves_cut_to_difference(*names: str) -> Edit:
-    """Return an edit that replaces ``cut(x + f(x) - x)``, in which no gradient is left, with ``x + cut(f(x) - x)``.
+    """Return an edit that replaces ``cut(x + f(x) - x)``, which passes no gradient, with ``x + cut(f(x) - x)``.
 
     Args:
         *names: The names of functions and methods that block the gradient.
@@ -117,7 +117,7 @@ def build_keyword_edit(name: str, value: object, *functions: str) -> Edit:
     Args:
         name: The keyword's name.
         value: The keyword's new value, which replaces any other value in a call.
-        *functions: The functions. If a call to one of them lacks the keyword, the keyword is added.
+        *functions: The functions for which the keyword is added to a call that lacks it.
     """
 
     def edit_node(fault: FaultSite, node: Any) -> Change:
@@ -139,7 +139,7 @@ def find_operand_of_operation(fault: FaultSite, node: Any, operation_names: Name
     """Return the operand of an operation: ``x`` in ``name(x)``, ``x.name()``, ``a / x`` and ``x ** 0.5``.
 
     Args:
-        fault: The fault site, which gives access to the names of its program.
+        fault: The fault site, which provides the names that the program uses.
         node: The syntax node.
         operation_names: The names of the operations. A quotient is named "div", and a power "pow".
 

@@ -1,4 +1,4 @@
-"""Describe the statement that edits should change, and replace text in the lines of its program."""
+"""Describe the statement that edits should change, and replace text in the program's lines."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class FaultSite:
 
     Attributes:
         question: The question that the finding answers.
-        cause: The cause, as the bridges name it.
+        cause: The cause, by the name that the bridges use for it.
         statement: The statement to blame.
         row: The recorded operation, if known.
         call: The expression that executed the operation, if known.
@@ -73,7 +73,7 @@ class FaultSite:
 
     @property
     def dialect(self) -> Dialect:
-        """How the framework writes the functions that fixes need."""
+        """How the functions that fixes use are written in the program's framework."""
         return self.question.adapter.dialect
 
     @cached_property
@@ -103,7 +103,7 @@ class FaultSite:
         return [line.rstrip("\n") for line in read_source_lines(self.statement.file)]
 
     def list_input_arrays(self) -> list[OptionalArray]:
-        """Return each input's elements as float64, with None for an input whose elements no longer exist."""
+        """Return the elements of each input as float64, or None in place of the elements that no longer exist."""
         return [to_float_array(self.question.rows[index].value) for index in (self.row.inputs if self.row else [])]
 
     def find_result_array(self) -> OptionalArray:
@@ -111,9 +111,9 @@ class FaultSite:
         return None if self.row is None else to_float_array(self.row.value)
 
     def find_other_readers_of_assigned_names(self, *further_names: str) -> list[Statement]:
-        """Return the other statements that read a name or an attribute that this statement assigns.
+        """Return the other statements that use a name or an attribute assigned by this statement.
 
-        Attributes are compared by their last name, so the name of the object does not matter.
+        Attributes are compared only by the part after the last dot, so the name of the object does not matter.
 
         Args:
             *further_names: Further names that count as assigned.
@@ -134,7 +134,7 @@ class FaultSite:
 Change = str | tuple[AST, str] | None
 # An edit receives one syntax node of the statement to blame and returns its change.
 Edit = Callable[[FaultSite, Any], Change]
-# A plan reads the whole program and returns its fix.
+# A plan examines the whole program and returns a fix for it.
 Plan = Callable[[FaultSite], Fix | None]
 
 
@@ -155,7 +155,7 @@ def is_module(fault: FaultSite, node: AST) -> bool:
     """Return whether an expression is a module or submodule, such as ``np`` or ``tf.math``.
 
     Args:
-        fault: The fault site, which gives access to the names of its program.
+        fault: The fault site, which provides the names that the program uses.
         node: The expression.
     """
     root, _, suffix = unparse(node).partition(".")
@@ -167,8 +167,8 @@ def find_receiver_or_first_argument(fault: FaultSite, call: AST | None) -> Optio
     """Return the operand of a call: ``x`` in ``f(x)``, ``module.f(x)``, ``x.f()`` and ``self.f(x)``.
 
     Args:
-        fault: The fault site, which gives access to the names of its program.
-        call: The syntax node. If it is not a call, the result is None.
+        fault: The fault site, which provides the names that the program uses.
+        call: The syntax node. If the node is not a call, the result is None.
     """
     if not isinstance(call, ast.Call):
         return None
@@ -179,10 +179,10 @@ def find_receiver_or_first_argument(fault: FaultSite, call: AST | None) -> Optio
 
 
 def spell_function_path_as_imported(fault: FaultSite, path: str) -> str | None:
-    """Return a function's path as the program would write it.
+    """Return a function's path as it would be written in the program.
 
     Args:
-        fault: The fault site, which gives access to the names and imports of its program.
+        fault: The fault site, which provides the names and imports of the program.
         path: The path as most programs write it, such as ``jnp.log``.
 
     Returns:
@@ -222,7 +222,7 @@ def replace_node_in_line(fault: FaultSite, node: Any, text: str) -> Fix | None:
     """Replace a statement or an expression in its line.
 
     Args:
-        fault: The fault site, which gives access to the lines of its program.
+        fault: The fault site, which provides the lines of the program.
         node: The statement or expression.
         text: The new text. Brackets are added if the surrounding operation requires them.
 

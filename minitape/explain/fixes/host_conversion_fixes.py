@@ -51,7 +51,7 @@ def strip_conversion(node: Any) -> ast.expr:
     """Return the tensor inside a conversion to NumPy or Python: ``h`` in ``float(h)`` or ``h.detach().numpy()``.
 
     Args:
-        node: The expression. If it is not a conversion, it is returned unchanged.
+        node: The expression, which is returned unchanged if it is not a conversion.
     """
     if not is_call_of(node, *CONVERSION_NAMES, "detach", "cpu") or node.keywords or unparse(node.func) == "int":
         return node
@@ -101,7 +101,7 @@ def convert_expression_to_framework(fault: FaultSite, node: AST) -> OptionalExpr
     """Rewrite an expression so that its value stays in the framework.
 
     Args:
-        fault: The fault site, which gives access to the dialect and the program.
+        fault: The fault site, which provides the dialect and the program.
         node: The expression.
 
     Returns:
@@ -109,7 +109,7 @@ def convert_expression_to_framework(fault: FaultSite, node: AST) -> OptionalExpr
     """
     nested_nodes = (n for part in list_nodes(node, *_NESTED_NODES) for n in ast.walk(part))
     if any(_convert_leaving_call(fault, n) is not None for n in nested_nodes):
-        # Other statements read the converted items, so rewriting this line would break those statements.
+        # Other statements use the converted items, so rewriting this line would break those statements.
         return None
     converted = ast.fix_missing_locations(copy_tree_with_replacements(node, lambda n: _convert_leaving_call(fault, n)))
     makes_text = any(
@@ -208,7 +208,7 @@ def convert_line_to_framework(fault: FaultSite) -> Fix | None:
         fault: The fault site, which holds the line.
 
     Returns:
-        The fix, or None if the line cannot be rewritten, or if a statement that reads its result may need an array.
+        The fix, or None if the line cannot be rewritten, or if a statement that uses its result may require an array.
     """
     statement = fault.statement
     names = {*map(find_last_name_or_text, statement.targets)}
@@ -231,7 +231,7 @@ def convert_line_to_framework(fault: FaultSite) -> Fix | None:
 
 
 def _does_use_need_array(fault: FaultSite, node: AST, names: set[str], may_name_variable: bool) -> bool:
-    """Return whether a node uses any of the names in a way that needs an array, or converts the value again."""
+    """Return whether a node uses any of the names in a way that requires an array, or converts the value again."""
     if isinstance(node, ast.AugAssign):
         return may_name_variable and find_last_name_of_dotted_path(node.target) in names
     if isinstance(node, ast.Subscript):

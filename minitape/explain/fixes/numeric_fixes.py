@@ -1,4 +1,4 @@
-"""Define edits for lines that compute step functions or NaNs. Unlike other edits, these read the recorded values."""
+"""Define edits for lines that compute step functions or NaNs. These edits also depend on the recorded values."""
 
 import ast
 import re
@@ -26,7 +26,7 @@ def format_straight_through_estimator(fault: FaultSite, step: ast.expr, operand:
     """Return a straight-through estimator, such as ``x + stop_gradient(round(x) - x)``.
 
     Args:
-        fault: The fault site, which gives access to the dialect and the program.
+        fault: The fault site, which provides the dialect and the program.
         step: The step expression, such as ``round(x)``.
         operand: The operand of the step, or None.
 
@@ -57,7 +57,7 @@ def find_step_function_operand(fault: FaultSite, node: Any) -> OptionalExpressio
     """Return the operand of a step such as ``round(x)``. For ``a // b``, return the quotient ``a / b``.
 
     Args:
-        fault: The fault site, which gives access to the names of its program.
+        fault: The fault site, which provides the names that the program uses.
         node: The step expression.
     """
     pair = [node.left, node.right] if isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv) else []
@@ -66,7 +66,7 @@ def find_step_function_operand(fault: FaultSite, node: Any) -> OptionalExpressio
 
 
 def is_integer_cast(node: ast.Call) -> bool:
-    """Return whether a call of a casting function casts to integers.
+    """Return whether a call to a casting function converts to an integer type.
 
     Args:
         node: The call.
@@ -100,7 +100,7 @@ def restrict_edit_to_input_with_minimum_zero(edit: Edit, input_index: int = 0) -
 
 
 def restrict_edit_to_nonzero_operation_result(edit: Edit) -> Edit:
-    """Return an edit that applies only if the operation's result has an element that is not zero.
+    """Return an edit that applies only if the operation's result has a nonzero element.
 
     If all results of a root are zero, the derivative of the operand is usually zero as well, and the edit would not
     help.

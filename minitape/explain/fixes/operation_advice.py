@@ -1,6 +1,6 @@
 """Give advice on the operation to blame, such as what to write instead or what to check.
 
-One table serves all frameworks. If none of its rows fits, the cause's own sentence is used.
+One table serves all frameworks. If no row of the table applies, the sentence of the cause is used.
 """
 
 import ast
@@ -48,15 +48,15 @@ class OperationFix(NamedTuple):
 
 
 def find_advice_for_fault(fault: FaultSite) -> OptionalText:
-    """Return the advice from the first table row that fits the statement to blame.
+    """Return the advice from the first row of the table that applies to the statement to blame.
 
-    Rows and expressions that match the name of the recorded operation are tried first.
+    Rows and expressions that match the recorded operation's name are tried before all others.
 
     Args:
         fault: The fault site, which holds the statement.
 
     Returns:
-        The advice with its fields filled in, or None if no row fits.
+        The advice with its fields filled in, or None if no row applies.
     """
     op_name = "" if fault.row is None else _normalize_name(fault.row.op)
     rows = [row for row in OPERATION_FIXES if fault.cause in row.causes.split()]
@@ -143,7 +143,7 @@ def format_soft_comparison(fault: FaultSite, node: Any) -> OptionalText:
     ``x > 0.5`` becomes ``tf.sigmoid((x - 0.5) / 0.1)``.
 
     Args:
-        fault: The fault site, which gives access to the dialect and the program.
+        fault: The fault site, which provides the dialect and the program.
         node: The comparison, which may be an operator or a call such as ``greater(a, b)``.
 
     Returns:
@@ -163,7 +163,7 @@ def format_soft_comparison(fault: FaultSite, node: Any) -> OptionalText:
 
 
 def _is_not_maximum_or_are_indices_used(fault: FaultSite, node: Any) -> bool:
-    """Return whether a node is not a maximum or minimum, or its indices are used.
+    """Return whether a node is something other than a max or min, or is a max or min whose indices are used.
 
     The indices are used in ``max(x, 1)[1]``, ``max(x).indices`` and ``_, i = max(x, 1)``.
     """
@@ -178,7 +178,7 @@ def _yields_truth_value(node: AST) -> bool:
 
 
 def _is_source_float(fault: FaultSite) -> bool:
-    """Return whether the source itself is a float."""
+    """Return whether the source has a floating-point type."""
     return "int" not in str(getattr(fault.question.source, "dtype", ""))
 
 
@@ -194,7 +194,7 @@ def _normalize_name(name: str) -> str:
     return name.lower().replace("_", "")
 
 
-# Each function returns the text of a sentence field. If it returns None, the sentence does not fit.
+# Each function returns the text for a field of a sentence. If it returns None, the sentence does not apply.
 _FIELD_READERS: dict[str, Callable[[FaultSite, Any], OptionalText]] = {
     "it": lambda fault, node: unparse(node),
     "x": lambda fault, node: _to_source_text(find_step_function_operand(fault, node)),
