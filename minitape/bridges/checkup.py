@@ -210,7 +210,7 @@ class Checkup:
         return replacement
 
     @cached_property
-    def _sweeps_in_question(self) -> list[BackwardPass]:
+    def _sweeps_from_target_or_else_all(self) -> list[BackwardPass]:
         """The backward passes from the target, or all backward passes of the block if no target was given."""
         if self.target is None:
             # autograd.grad does not set .grad, so its passes count only if the block never calls backward().
@@ -224,7 +224,9 @@ class Checkup:
         rows = self.recording.list_rows(source)
         return [
             (sweep, sweep.adjoints[row])
-            for sweep in self.recording.choose_sweeps_of_source_or_all_if_trainable(source, self._sweeps_in_question)
+            for sweep in self.recording.choose_sweeps_of_source_or_all_if_trainable(
+                source, self._sweeps_from_target_or_else_all
+            )
             for row in rows
             if row in sweep.adjoints
         ]

@@ -20,7 +20,7 @@ from .framework_patches import FrameworkPatches
 Place = list[tuple[int, int]]
 
 
-def _identify_running_expression_and_call(frame: OptionalFrame) -> Place:
+def _build_key_of_running_expression_and_caller(frame: OptionalFrame) -> Place:
     """Identify the program expression that is running, and the call that led to it.
 
     This function runs in every step, so it must be fast.
@@ -170,7 +170,9 @@ class SampledSteps:
             if (
                 is_backward_call == self._has_backward_calls
                 and self._gives_gradients(*args[:1])
-                and self._count_step_and_check_recording_end(_identify_running_expression_and_call(sys._getframe(2)))
+                and self._count_step_and_check_recording_end(
+                    _build_key_of_running_expression_and_caller(sys._getframe(2))
+                )
             ):
                 if self.is_recording:
                     self._end_recording()

@@ -72,13 +72,13 @@ class JaxAdapter(FrameworkAdapter):
         self.sweeps = recording.sweeps
         self.origin = JaxOrigin(*recording.recorded_call)
 
-    def describe_operation(self, question: Question, row: int) -> str:
+    def get_operation_name_or_comparison_text(self, question: Question, row: int) -> str:
         """Describe an operation by the function that is called on its line, as in ``sqrt in norm(...)``.
 
         If the function performs no other operation, return only the name of the function.
         """
         recorded_row = question.rows[row]
-        name = finding_sentences.describe_operation(question, row)
+        name = finding_sentences.get_operation_name_or_comparison_text(question, row)
         statement = find_statement(recorded_row.site)
         calls = {find_last_name_of_dotted_path(call.func) for call in statement.calls} - {""}
         callee = calls.pop() if len(calls) == 1 and recorded_row.op not in OPERATOR_OPS else name

@@ -58,7 +58,7 @@ class JaxBackwardPass:
             variable.value = None
         _, apply_vjp = jax.vjp(self._recompute_target, *values)
         gradients = list(apply_vjp(seed))
-        self._record_shares_of_calls_after(-1)
+        self._record_shares_sent_by_all_calls_after_row(-1)
         adjoints = self.sweep.adjoints
         edges = self.sweep.edges
         last_share_positions: dict[int, tuple] = {}
@@ -99,7 +99,7 @@ class JaxBackwardPass:
             return x, None
 
         def run_backward(_: None, adjoint: Any) -> tuple[Any]:
-            self._record_shares_of_calls_after(row)
+            self._record_shares_sent_by_all_calls_after_row(row)
             self.pending_adjoints[row] = adjoint
             self.partial_sums.pop(row, None)
             self.sweep.set_adjoint(row, self.log.keep_value(adjoint))
@@ -110,7 +110,7 @@ class JaxBackwardPass:
 
     # -- the recorded shares -----------------------------------------------------------------------
 
-    def _record_shares_of_calls_after(self, row: int) -> None:
+    def _record_shares_sent_by_all_calls_after_row(self, row: int) -> None:
         """Record the shares sent by the calls after a row. By now, the adjoints of their results are complete."""
         keep_value = self.log.keep_value
         while self.calls and self.calls[-1].rows[0] > row:

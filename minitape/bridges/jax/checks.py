@@ -20,7 +20,7 @@ from ...explain.reasons.program_text import (
     find_root_name,
     find_statement,
     list_statements,
-    pair_targets_with_values,
+    pair_targets_with_own_or_whole_value,
     read_program,
 )
 from ...explain.reasons.question import Finding, OptionalFinding
@@ -306,7 +306,7 @@ def collect_names_computed_from(source_name: str, end_statement: Statement) -> s
     for earlier in list_statements(end_statement.file)[: end_statement.order]:
         if earlier.enclosing_functions != end_statement.enclosing_functions:
             continue
-        for target, value in pair_targets_with_values(earlier):
+        for target, value in pair_targets_with_own_or_whole_value(earlier):
             if names & collect_own_names_and_attributes_of_nodes(ast.walk(value or earlier.node)):
                 names.add(ast.unparse(target))
     return names

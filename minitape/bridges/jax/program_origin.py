@@ -17,7 +17,7 @@ from ...explain.reasons.program_text import (
     find_root_name,
     find_statement,
     list_statements,
-    pair_targets_with_values,
+    pair_targets_with_own_or_whole_value,
     read_program,
     to_scoped_name,
     unparse,
@@ -127,7 +127,7 @@ class JaxOrigin:
         return best_statement.site
 
     @property
-    def _names_of_function_in_program(self) -> NameSet:
+    def _own_name_and_expression_passed_to_record(self) -> NameSet:
         """Return the names of the function in the program: its own name, and the expression passed to ``record``."""
         names = {getattr(self.function, "__name__", "<lambda>")}
         for call in find_statement(self.call_site).calls:
@@ -138,7 +138,7 @@ class JaxOrigin:
     @property
     def gradient_or_call_site(self) -> Site:
         """Return the program line that computes the gradient, or the line of the call if no such line exists."""
-        names = self._names_of_function_in_program
+        names = self._own_name_and_expression_passed_to_record
         files = (self.call_site[0], self.function_definition_or_call_site[0])
         for statement in (candidate for file in files for candidate in list_statements(file)):
             for call in statement.calls:
@@ -173,9 +173,9 @@ class JaxOrigin:
                     else collect_own_names_and_attributes_of_nodes(ast.walk(node))
                 )
                 names = {name for name in own_names if to_scoped_name(name, statement)[0] in scopes}
-                if names & self._names_of_function_in_program and "static_arg" not in unparse(node):
+                if names & self._own_name_and_expression_passed_to_record and "static_arg" not in unparse(node):
                     return "itself"
-                if _collect_reached_names(names, functions) & self._names_of_function_in_program:
+                if _collect_reached_names(names, functions) & self._own_name_and_expression_passed_to_record:
                     result = "part"
         return result
 
@@ -233,7 +233,7 @@ class JaxOrigin:
         creations = [binding for binding in bindings if binding.read_names.isdisjoint(binding.bound_names)] or bindings
         if not creations:
             return None
-        parts = pair_targets_with_values(creations[-1])
+        parts = pair_targets_with_own_or_whole_value(creations[-1])
         value = next((part for target, part in parts if find_last_name_of_dotted_path(target) == node.id), None)
         return self._find_creation_site_of_named_value(value, creations[-1]) or creations[-1].site
 

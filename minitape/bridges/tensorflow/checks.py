@@ -21,7 +21,11 @@ from ...explain.reasons.checks import (
     find_rebound_name,
     find_unused_source_sharing_ancestor,
 )
-from ...explain.reasons.finding_sentences import describe_escape_method, describe_operation, to_explanation_with_fixes
+from ...explain.reasons.finding_sentences import (
+    describe_escape_method,
+    get_operation_name_or_comparison_text,
+    to_explanation_with_fixes,
+)
 from ...explain.reasons.object_names import find_access_path
 from ...explain.reasons.program_text import (
     Statement,
@@ -588,7 +592,7 @@ def find_cause_in_function_call(question: TensorFlowQuestion, call_row: int) -> 
         inner_question = build_named_question(inner_recording, target, inner_source, question.name)
         finding = run_checks_until_first_finding(inner_question, TENSORFLOW_CHECKS)
         finding.detail = finding.detail or (
-            "" if finding.row is None else describe_operation(inner_question, finding.row)
+            "" if finding.row is None else get_operation_name_or_comparison_text(inner_question, finding.row)
         )
         finding.row = call_row
         if finding.cause != "connected":

@@ -85,14 +85,14 @@ def check_gradients_that_change_no_parameter(run: CheckedRun) -> Suspicions:
     unchanged_keys = {
         key
         for key, variable in run.sources_with_gradient.items()
-        if _is_unchanged_by_last_of_several_steps(run, variable)
+        if _is_equal_around_last_of_several_steps(run, variable)
     }
     if unchanged_keys and not any(
         step.handle_ids & (run.sources_with_gradient.keys() - unchanged_keys) for step in steps
     ):
         yield Suspicion("not_applied", steps[-1].site, {"n": len(steps)}, source_keys=unchanged_keys, variant="rate")
     if n > 1 and not recording.is_rerun:
-        unchanged_keys = _collect_unchanged_handle_ids_with_gradient(run)
+        unchanged_keys = _collect_ids_with_gradient_and_no_new_value(run)
         lost_steps = _map_handle_ids_to_unapplied_update_rows(run)
         for key in unchanged_keys & lost_steps.keys():
             yield Suspicion("not_applied", lost_steps[key].site, {"n": n}, lost_steps[key].index, {key}, variant="lost")
@@ -162,7 +162,7 @@ def check_unoptimized_sources(run: CheckedRun) -> Suspicions:
     # Some optimizers may no longer exist, but their steps are known.
     optimized_handle_ids = optimized_handle_ids.union(*(step.handle_ids for step in steps))
     missing_handle_ids = (
-        handle_ids_before_last_step & _collect_unchanged_handle_ids_with_gradient(run)
+        handle_ids_before_last_step & _collect_ids_with_gradient_and_no_new_value(run)
     ) - optimized_handle_ids
     if missing_handle_ids:
         sentence_fields = {"what": fill("an optimizer"), "steps": format_step_count(len(steps))}
@@ -257,13 +257,13 @@ def _find_trainable_true_site_unless_assigned(statements: list[Statement], name:
     return creations[0] if creations else NOWHERE
 
 
-def _collect_unchanged_handle_ids_with_gradient(run: CheckedRun) -> set[int]:
+def _collect_ids_with_gradient_and_no_new_value(run: CheckedRun) -> set[int]:
     """Return the handle identities of variables that have a gradient but never changed."""
     # Each value of a variable has a row of its own.
     return {key for key, variable in run.sources_with_gradient.items() if len(run.find_source_rows(variable)) < 2}
 
 
-def _is_unchanged_by_last_of_several_steps(run: CheckedRun, variable: Any) -> bool:
+def _is_equal_around_last_of_several_steps(run: CheckedRun, variable: Any) -> bool:
     """Return whether more than two optimizer steps were applied to a variable and the last one did not change it."""
     recording: TensorFlowRecording = run.recording
     value_before, value_after = recording.read_weights_around_last_step(variable)

@@ -75,7 +75,7 @@ CAUSES = (
         """,
         edits=(
             edit.build_keyword_edit("trainable", True),
-            edit.turn_on_requires_grad_or_trainable,
+            edit.replace_false_in_requires_grad_or_trainable,
         ),
         plans=(block.add_watch_call_at_top_of_block,),
     ),
@@ -115,7 +115,7 @@ CAUSES = (
         Fix: Call {x}.requires_grad_() before {x} is used.
         """,
         edits=(
-            edit.turn_on_requires_grad_or_trainable,
+            edit.replace_false_in_requires_grad_or_trainable,
             edit.build_keyword_edit("requires_grad", True, *edit.TENSOR_MAKERS),
         ),
     ),

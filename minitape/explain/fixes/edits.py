@@ -155,16 +155,16 @@ def find_operand_of_operation(fault: FaultSite, node: Any, operation_names: Name
     return find_receiver_or_first_argument(fault, node) if is_call_of(node, *operation_names) else None
 
 
-def build_operand_edit(operand_template: str, *names: str) -> Edit:
+def build_operand_edit(operand_template: str, *operation_names: str) -> Edit:
     """Return an edit that changes the operand of an operation.
 
     Args:
         operand_template: The new operand, with ``{x}`` for the old one, such as ``{x} + 1e-06``.
-        *names: The names of the operations; see `find_operand_of_operation`.
+        *operation_names: The names of the operations; see `find_operand_of_operation`.
     """
 
     def edit_node(fault: FaultSite, node: Any) -> Change:
-        operand_node = find_operand_of_operation(fault, node, names)
+        operand_node = find_operand_of_operation(fault, node, operation_names)
         return None if operand_node is None else (operand_node, operand_template.format(x=f"({unparse(operand_node)})"))
 
     return edit_node
@@ -188,7 +188,7 @@ def list_names_of_source(fault: FaultSite) -> NameList:
     ]
 
 
-def turn_on_requires_grad_or_trainable(fault: FaultSite, node: Any) -> Change:
+def replace_false_in_requires_grad_or_trainable(fault: FaultSite, node: Any) -> Change:
     """Set ``requires_grad`` or ``trainable`` to True instead of False. This is an `Edit`.
 
     A statement in a loop is left alone, because such a statement usually freezes many objects.

@@ -182,7 +182,7 @@ def _is_source_float(fault: FaultSite) -> bool:
     return "int" not in str(getattr(fault.question.source, "dtype", ""))
 
 
-def _find_new_text_if_convertible_call(fault: FaultSite, node: Any) -> OptionalText:
+def _find_call_text_with_framework_function(fault: FaultSite, node: Any) -> OptionalText:
     """Return a call rewritten to use the framework's own function, or None if the node is not the call to rewrite."""
     call_and_text = find_convertible_call_and_new_text(fault)
     if call_and_text is None or call_and_text[0] is not node:
@@ -210,7 +210,7 @@ _FIELD_READERS: dict[str, Callable[[FaultSite, Any], OptionalText]] = {
     ),
     "below": lambda fault, node: _to_source_text(_find_second_operand_or_argument(node)),
     "code": lambda fault, node: fault.source_path_or_name or fault.question.name,
-    "new": _find_new_text_if_convertible_call,
+    "new": _find_call_text_with_framework_function,
 }
 
 _NO_DERIVATIVE_CAUSES = "no_derivative nondifferentiable zero_derivative no_gradient_registered"

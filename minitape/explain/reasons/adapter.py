@@ -157,11 +157,11 @@ class Adapter:
         """
         return finding.sentence_fields
 
-    def describe_operation(self, question: Question, row: int) -> str:
+    def get_operation_name_or_comparison_text(self, question: Question, row: int) -> str:
         """Return the program's name for an operation.
 
         Args:
             question: The question whose recording contains the row.
             row: The row of the operation.
         """
-        return finding_sentences.describe_operation(question, row)
+        return finding_sentences.get_operation_name_or_comparison_text(question, row)

@@ -14,7 +14,7 @@ from typing import Any
 from ...recording.recorded_rows import Escape, RecordedRow
 from . import checks
 from .question import Finding, OptionalFinding
-from .zero_nan import find_cause_of_nonfinite_back_to_first_pass, find_cause_of_zero
+from .zero_nan import find_cause_of_zero, find_nonfinite_cause_in_this_or_earlier_pass
 
 FrameworkQuestion = Any  # Each framework has its own type of question, with its own adapter.
 FindCause = Callable[[FrameworkQuestion], Finding | None]
@@ -193,7 +193,7 @@ CHECKS: tuple[Check, ...] = (
     # Checks of the gradient that the backward pass computed.
     lambda question, framework: framework.find_lost_gradient(question),
     lambda question, framework: _refine_finding_with_row(
-        question, find_cause_of_nonfinite_back_to_first_pass(question), framework.refine_nonfinite_finding
+        question, find_nonfinite_cause_in_this_or_earlier_pass(question), framework.refine_nonfinite_finding
     ),
     lambda question, framework: _refine_finding_with_row(
         question, find_cause_of_zero(question), framework.refine_zero_finding

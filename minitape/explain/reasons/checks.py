@@ -303,7 +303,7 @@ def build_finding_of_first_escape(question: Question, escapes: Sequence[Escape])
 # -- another object --------------------------------------------------------------------------------
 
 
-def is_name_bound_to_variable_elsewhere(question: Question, statement: Statement) -> bool:
+def is_assigned_name_bound_to_variable_elsewhere(question: Question, statement: Statement) -> bool:
     """Return whether another statement assigns a variable to a name that the given statement assigns.
 
     Args:
@@ -385,7 +385,7 @@ def find_rebound_name(question: Question) -> OptionalFinding:
 
 def _does_rebind_variable(question: Question, row: RecordedRow, statement: Statement) -> bool:
     """Return whether the statement that created a row rebinds a name that held a variable."""
-    if is_name_bound_to_variable_elsewhere(question, statement) and not statement.find_call("Variable"):
+    if is_assigned_name_bound_to_variable_elsewhere(question, statement) and not statement.find_call("Variable"):
         return True
     binds = set(statement.bound_names)
     updates_itself = bool(binds & statement.read_names)

@@ -59,7 +59,7 @@ def to_explanation_with_fixes(question: Question, finding: Finding) -> Explanati
     return answer
 
 
-def describe_operation(question: Question, row: int) -> str:
+def get_operation_name_or_comparison_text(question: Question, row: int) -> str:
     """Return the name of an operation, or the source text of a comparison.
 
     Args:
@@ -136,7 +136,7 @@ def to_explanation_without_edits(question: Question, finding: Finding) -> Explan
     text = find_sentences_of_finding(adapter.framework, finding)
     detail = finding.detail
     if not detail and finding.row is not None:
-        detail = adapter.describe_operation(question, finding.row)
+        detail = adapter.get_operation_name_or_comparison_text(question, finding.row)
     fields = {
         "x": question.name,
         "line": format_place_suffix(finding.site),

@@ -600,7 +600,7 @@ def identify_expression_by_scoped_names(node: AST, statement: Statement) -> set[
     return set()
 
 
-def pair_targets_with_values(statement: Statement) -> Iterator[tuple[ast.expr, OptionalExpression]]:
+def pair_targets_with_own_or_whole_value(statement: Statement) -> Iterator[tuple[ast.expr, OptionalExpression]]:
     """Return each target of an assignment with the value that the target receives.
 
     Args:

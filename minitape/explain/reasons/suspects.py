@@ -635,17 +635,17 @@ def _is_zero_constant(run: CheckedRun, row: int) -> bool:
 
 def _adds_constant(run: CheckedRun, row: RecordedRow) -> bool:
     """Return whether a row is the sum of a constant and another value."""
-    constant_count = sum(_is_constant_or_multiple_of_constant(run, index) for index in row.inputs)
+    constant_count = sum(_is_constant_or_product_with_constant(run, index) for index in row.inputs)
     return row.op in run.op_names.add_ops and constant_count == (1 if len(row.inputs) > 1 else 0)
 
 
-def _is_constant_or_multiple_of_constant(run: CheckedRun, index: int) -> bool:
+def _is_constant_or_product_with_constant(run: CheckedRun, index: int) -> bool:
     """Return whether a row is a constant, or was computed only from constants by products and reshapes."""
     row = run.rows[index]
     if row.kind == "constant":
         return True
     is_scaling = not row.tracked and (row.op in run.op_names.product_ops or row.op in run.op_names.shape_ops)
-    return is_scaling and all(_is_constant_or_multiple_of_constant(run, input_row) for input_row in row.inputs)
+    return is_scaling and all(_is_constant_or_product_with_constant(run, input_row) for input_row in row.inputs)
 
 
 # -- numbers ---------------------------------------------------------------------------------------

@@ -464,7 +464,7 @@ class TapeAdapter(Adapter):
         call = node.record.get_call(node.row) if node.record is not None and has_rule else None
         return None if call is None else call.attrs["call"].grad_fn
 
-    def describe_operation(self, question: Question, row: int) -> str:
+    def get_operation_name_or_comparison_text(self, question: Question, row: int) -> str:
         """Return the program's name for an operation, such as ``sqrt`` or ``sqrt in norm(...)``.
 
         Args:

@@ -16,7 +16,7 @@ from ..caller import format_place_suffix
 from ..fixes.edits import format_variable_assign_call_or_empty
 from ..fixes.host_conversion_fixes import CONVERSION_NAMES
 from ..translated_sentences import fill
-from .checks import SETUP_METHODS, is_escape_only_control_flow, is_name_bound_to_variable_elsewhere
+from .checks import SETUP_METHODS, is_assigned_name_bound_to_variable_elsewhere, is_escape_only_control_flow
 from .object_names import find_name_bound_at_site
 from .program_text import (
     collect_own_names_and_attributes_of_nodes,
@@ -251,7 +251,7 @@ def describe_rebinding(blamed: BlamedPlace) -> Fields:
         return {"kind": "new", "what": old_name}
     if instead:
         return {"kind": f"{kind_prefix}assign", "what": name, "instead": instead}
-    held_variable = is_name_bound_to_variable_elsewhere(blamed.question, blamed.statement)
+    held_variable = is_assigned_name_bound_to_variable_elsewhere(blamed.question, blamed.statement)
     return {
         "kind": kind_prefix.strip() if held_variable or not is_tensor else f"{kind_prefix}tensor",
         "what": name or old_name,
@@ -281,7 +281,7 @@ def find_assigned_name_and_update_call(blamed: BlamedPlace) -> TextPair:
     changes_part = not name.isidentifier() and any(
         row.variable is not None or is_variable_state(row.origin) for row in rows
     )
-    changes = changes_part or is_name_bound_to_variable_elsewhere(blamed.question, blamed.statement)
+    changes = changes_part or is_assigned_name_bound_to_variable_elsewhere(blamed.question, blamed.statement)
     if not changes or isinstance(value, LITERAL_NODES) or called_name in SHAPE_FUNCTIONS.split():
         return name, ""  # The assignment does not update a variable.
     assignment = format_variable_assign_call_or_empty(name, value, node.op if isinstance(node, ast.AugAssign) else None)

@@ -192,7 +192,7 @@ def find_cause_of_nonfinite(question: Question) -> OptionalFinding:
     return build_row_finding(question, "nan_backward", question.used_source_rows[-1])
 
 
-def find_cause_of_nonfinite_back_to_first_pass(question: Question) -> OptionalFinding:
+def find_nonfinite_cause_in_this_or_earlier_pass(question: Question) -> OptionalFinding:
     """Find where a NaN arose, by searching earlier backward passes if a weight was already NaN.
 
     Args:
