@@ -9,13 +9,13 @@ import numpy as np
 from .engine.backward.tape import GradientTape
 from .engine.tensor.conversion import convert_to_tensor
 from .engine.tensor.tensor import Tensor, wrap_array_with_origin
-from .engine.types import Array, Sizes, Value
+from .engine.types import Array, OptionalFloat, Sizes, Value
 from .engine.values.dtypes import DType
 from .functions.settings import executing_eagerly
 
 
 def compute_gradient(
-    f: Callable[..., Tensor], x: Sequence[Value], delta: float | None = None
+    f: Callable[..., Tensor], x: Sequence[Value], delta: OptionalFloat = None
 ) -> tuple[tuple[Array, ...], tuple[Array, ...]]:
     """Compute the Jacobians of ``f`` with the tape and with finite differences.
 

@@ -3,8 +3,10 @@
 from importlib import import_module
 from typing import Any
 
+from ..engine.types import NumberPair
 
-def import_framework(module_name: str, framework_name: str, minimum_version: tuple[int, int]) -> Any:
+
+def import_framework(module_name: str, framework_name: str, minimum_version: NumberPair) -> Any:
     """Import and return the module of a framework.
 
     Args:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial, wraps
 from inspect import ismethod, unwrap
 from itertools import takewhile
@@ -11,7 +11,7 @@ from types import ClassMethodDescriptorType
 from typing import Any, Protocol
 
 from ..engine.record.interrupt_safe import InterruptSafeExit
-from ..engine.types import Action, ExitProperty, OptionalNumber
+from ..engine.types import Action, ExitProperty, OptionalNumber, TextSequence
 from .kept_values import trim_process_memory
 from .recording import Recording
 
@@ -146,7 +146,7 @@ def _build_wrapper_calling_patch_handler(function: Any) -> Any:
     return wrapper
 
 
-def _list_positional_names(function: Any) -> Sequence[str]:
+def _list_positional_names(function: Any) -> TextSequence:
     """Return the names of a function's positional parameters, or an empty tuple if the function is written in C."""
     function = unwrap(getattr(function, "func", function))  # The function inside a partial.
     code = getattr(function, "__code__", None)

@@ -8,6 +8,7 @@ import ctypes
 from typing import Any
 from weakref import ref
 
+from ..engine.types import FactsById
 from ..picture.shown_values import ArraySummary, to_value_fields
 from ..picture.snapshot_types import OptionalValue, ValueFields
 from ..recording.value_summary import ValueSummary
@@ -67,7 +68,7 @@ class IdentityMap:
 
     def __init__(self) -> None:
         """Create an empty map."""
-        self._entries: dict[int, tuple] = {}
+        self._entries: FactsById = {}
 
     def __setitem__(self, owner: Any, value: Any) -> None:
         """Store the value for an object, with a weak reference to the object."""

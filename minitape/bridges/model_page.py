@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..common.grouping import group_values_by_key
-from ..engine.types import NameList, TextPair
+from ..engine.types import NameList, OptionalFloat, TextPair
 from ..explain.caller import format_place
 from ..explain.explanation import FROZEN_CAUSES, Explanation
 from ..explain.explanation_page import ExplanationPage
@@ -39,9 +39,9 @@ class GradientNumbers(NamedTuple):
     norm 5, zeros 33 %, update/weight 1
     """
 
-    norm: float | None
-    zeros: float | None
-    update: float | None
+    norm: OptionalFloat
+    zeros: OptionalFloat
+    update: OptionalFloat
 
     @classmethod
     def measure_gradient_and_update(

@@ -40,7 +40,7 @@ from ..recording.variable_names import iter_public_names_and_values, use_namespa
 from .framework_adapter import RowNumber
 
 if TYPE_CHECKING:
-    from ..engine.types import NamesByRow, Namespaces, OptionalNumber, OptionalText
+    from ..engine.types import NamesByRow, Namespaces, OptionalNumber, OptionalText, TextList
     from .checkup import FrameworkRecording
     from .recording import RecordedRow, Recording
 
@@ -426,7 +426,7 @@ class RecordingReader(Reader):
         ends = [*range(limit // 2), *range(len(self.recording) - limit // 2, len(self.recording))]
         return [self._build_picture_row_with_name_and_known_rule(row) for row in ends]
 
-    def read_source_lines(self, file: str) -> list[str]:
+    def read_source_lines(self, file: str) -> TextList:
         """Return the lines of a source file."""
         return self.recording.read_source_lines(file)
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from ..common.read_data import read_json
 from ..common.translation import format_error
-from ..engine.types import Names, OptionalText, TextList
+from ..engine.types import Names, OptionalText, TextList, TextSequence
 from ..explain.caller import warn_at_user_line
 from ..explain.explanation import OptionalExplanation, explain_cause
 from .known_errors import explain_error_by_message
@@ -299,7 +299,7 @@ def execute_as_main_and_pass_error(
 
 
 @contextmanager
-def _install_as_main(main: ModuleType, folder: Path, arguments: Sequence[str]) -> Iterator[None]:
+def _install_as_main(main: ModuleType, folder: Path, arguments: TextSequence) -> Iterator[None]:
     """Install a module as ``__main__`` for a block, and set the program's arguments and import folder."""
     saved_state = sys.modules["__main__"], sys.argv, sys.path[:]
     sys.modules["__main__"], sys.argv = main, [str(main.__file__), *arguments]

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
         RowByRow,
         RowList,
         RowSequence,
+        TextList,
         TextsByName,
     )
     from ..picture.known_rules import KnownRule
@@ -256,7 +257,7 @@ class Recording(PictureSource):
 
     # -- reading -----------------------------------------------------------------------------------
 
-    def read_source_lines(self, file: str) -> list[str]:
+    def read_source_lines(self, file: str) -> TextList:
         """Return the lines of the source file that rows come from, including line endings."""
         return read_source_lines(file)
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from ..engine.record.interrupt_safe import InterruptSafeExit
 from ..engine.record.user_frames import find_user_frame
-from ..engine.types import Action, Attributes, ExitProperty, NumberPair, OptionalFrame, OptionalNumber
+from ..engine.types import Action, Attributes, ExitProperty, NumberPair, OptionalFloat, OptionalFrame, OptionalNumber
 from .checkup import FrameworkRecording
 from .framework_patches import FrameworkPatches
 
@@ -76,7 +76,7 @@ class SampledSteps:
         step_ends: Sequence[tuple[Any, str]],
         is_ready: Callable[[], bool] = lambda: True,
         gives_gradients: Callable[..., bool] = lambda *owner: True,
-        measure_step: Callable[[Any, tuple, Any], float | None] = lambda *call: None,
+        measure_step: Callable[[Any, tuple, Any], OptionalFloat] = lambda *call: None,
     ):
         """Prepare the block.
 

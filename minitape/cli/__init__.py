@@ -42,7 +42,7 @@ from click import ClickException, argument, echo, option
 import minitape
 from minitape.common.atomic_write import open_replacement_file
 
-from ..engine.types import Names, OptionalNumber, OptionalPath, OptionalText
+from ..engine.types import Names, OptionalFlag, OptionalNumber, OptionalPath, OptionalText
 from .messages import CommandContext, convert_write_errors, create_usage_error, say
 from .optional_packages import describe_missing_package, require_packages
 
@@ -144,7 +144,7 @@ def lab_command(
     language: OptionalText,
     ip: str,
     port: OptionalNumber,
-    browser: bool | None,
+    browser: OptionalFlag,
     copy_only: bool,
     own: bool,
     verbose: bool,

@@ -24,7 +24,7 @@ import minitape
 from ..common.atomic_write import write_file
 from ..common.read_data import read_bytes
 from ..common.translation import TEXTS_FOLDER as TEXTS
-from ..engine.types import OptionalPath
+from ..engine.types import OptionalPath, TextList
 from .lesson_files import find_lesson_folders_by_language
 from .messages import create_failed_action_error
 
@@ -58,7 +58,7 @@ def write_browser_python(
     pyodide_version: str,
     offline: bool,
     kernel_wheels: Iterable[Path],
-) -> list[str]:
+) -> TextList:
     """Write the Python files for a site.
 
     Args:
@@ -143,7 +143,7 @@ def check_pyodide_folder_is_complete(pyodide_folder: Path, packages: Lock) -> No
         )
 
 
-def list_core_file_urls(loader_url: str) -> list[str]:
+def list_core_file_urls(loader_url: str) -> TextList:
     """List the URLs of the files that Python needs to start.
 
     >>> list_core_file_urls("../pyodide/pyodide.mjs")
@@ -184,7 +184,7 @@ def _normalize_package_name(package_name: str) -> str:
     return re.sub(r"[-_.]+", "-", package_name).lower()
 
 
-def _list_names_with_dependencies(lock_entries: Lock, package_names: Iterable[str]) -> list[str]:
+def _list_names_with_dependencies(lock_entries: Lock, package_names: Iterable[str]) -> TextList:
     """Return the sorted names of packages and all their dependencies."""
     resolved: dict[str, None] = {}
     pending = list(package_names)

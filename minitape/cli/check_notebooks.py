@@ -15,7 +15,7 @@ from time import perf_counter
 from click import ClickException
 
 from ..common.atomic_write import write_file
-from ..engine.types import Action, OptionalPath, OptionalText, TextList, TextsByName
+from ..engine.types import Action, OptionalPath, OptionalText, TextList, TextsByName, TextSequence
 from .kernel import prepare_kernel_environment
 from .lesson_files import (
     copy_missing_lessons,
@@ -115,7 +115,7 @@ def resolve_notebook_paths(named_paths: Sequence[Path], language: OptionalText =
     return list(dict.fromkeys(notebooks))
 
 
-def _select_useful_variants(notebook: Notebook, variants: Sequence[str]) -> Sequence[str]:
+def _select_useful_variants(notebook: Notebook, variants: TextSequence) -> TextSequence:
     """Select the variants that need to be run.
 
     Notebooks without code need no runs. Notebooks without exercises need only one, because all variants are the same.
@@ -173,7 +173,7 @@ class ProcessGroup:
 
 def check_notebooks(
     paths: Sequence[Path],
-    variants: Sequence[str] = VARIANTS,
+    variants: TextSequence = VARIANTS,
     job_count: int = 2,
     cell_timeout: float = 120,
     on_checked: Action = lambda: None,
@@ -224,7 +224,7 @@ def _prepare_run_paths(paths: Sequence[Path], scratch_folder: Path) -> list[Path
 
 def check_notebook(
     path: Path,
-    variants: Sequence[str] = VARIANTS,
+    variants: TextSequence = VARIANTS,
     cell_timeout: float = 120,
     run_path: OptionalPath = None,
     processes: ProcessGroup | None = None,

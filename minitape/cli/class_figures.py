@@ -8,7 +8,7 @@ from statistics import median
 from minitape.course.exercise import collect_built_in_exercises
 
 from ..common.grouping import group_values_by_key
-from ..engine.types import CountsByName, NameList, TextList
+from ..engine.types import CountsByName, NameList, OptionalFloat, TextList
 from .handins import ExerciseRecord, HandIn
 
 
@@ -54,8 +54,8 @@ class ExerciseFigures:
     later_try_count: int
     stuck_count: int
     untried_count: int
-    median_tries: float | None
-    median_minutes: float | None
+    median_tries: OptionalFloat
+    median_minutes: OptionalFloat
     commonest_wrong_answer: CommonWrongAnswer | None
 
     @property
@@ -166,7 +166,7 @@ def _compute_exercise_figures(exercise_name: str, hand_ins: Sequence[HandIn]) ->
     )
 
 
-def _compute_median_of_known(values: Iterable[float | None]) -> float | None:
+def _compute_median_of_known(values: Iterable[OptionalFloat]) -> OptionalFloat:
     """Return the median of all values except None, or None if no values are left."""
     known_values = [value for value in values if value is not None]
     return median(known_values) if known_values else None

@@ -18,7 +18,17 @@ from minitape.course.progress import FILE_NAME, MAX_WRONG_ANSWERS, is_progress
 
 from ..common.read_data import read_json
 from ..course.progress import Progress
-from ..engine.types import CountsByName, NameList, OptionalNumber, TextList, TextPair, TextsByName
+from ..engine.types import (
+    CountsByName,
+    NameList,
+    Names,
+    NameSet,
+    OptionalNumber,
+    TextList,
+    TextPair,
+    TextsByName,
+    TextSequence,
+)
 from .lesson_files import (
     LEARNER_FOLDER,
     find_lesson_folders_by_language,
@@ -95,7 +105,7 @@ class HandIn:
 
     learner: str
     records: dict[str, ExerciseRecord] = field(default_factory=dict)
-    blank_exercises: set[str] = field(default_factory=set)
+    blank_exercises: NameSet = field(default_factory=set)
     problems: list[TextPair] = field(default_factory=list)
 
 
@@ -149,7 +159,7 @@ def _decode_file_name(name: str) -> str:
         return name_bytes.decode("gb18030", "replace")
 
 
-def _build_distinct_labels(names: Sequence[str]) -> NameList:
+def _build_distinct_labels(names: TextSequence) -> NameList:
     r"""Return each name in a form that can be printed. Equal names are numbered.
 
     >>> _build_distinct_labels(["ann", "bob\a", "bob\b"])
@@ -209,7 +219,7 @@ def _build_distinct_folder_names(folders: Sequence[Path]) -> NameList:
     return ["/".join(parts[prefix_length : len(parts) - suffix_length]) or parts[-1] for parts in paths]
 
 
-def _count_common_leading_parts(paths: Sequence[tuple[str, ...]]) -> int:
+def _count_common_leading_parts(paths: Sequence[Names]) -> int:
     """Count the leading path components that all paths share."""
     return sum(1 for _ in takewhile(lambda parts: len(set(parts)) == 1, zip(*paths, strict=False)))
 

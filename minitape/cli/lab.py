@@ -21,7 +21,7 @@ from urllib.parse import quote
 from click import echo
 
 from ..common.translation import ENGLISH, detect_language, find_lessons_language, find_user_language
-from ..engine.types import OptionalNumber, OptionalPath, OptionalText, TextList
+from ..engine.types import OptionalFlag, OptionalNumber, OptionalPath, OptionalText, TextList
 from .course_map import MAP_FILE, write_missing_course_map
 from .lesson_files import (
     LEARNER_FOLDER,
@@ -125,7 +125,7 @@ def print_translated(text: str, language_code: str, /, **values: object) -> None
 
 
 def run_jupyterlab(
-    folder: Path, ip: str, port: OptionalNumber, opens_browser: bool | None, is_verbose: bool
+    folder: Path, ip: str, port: OptionalNumber, opens_browser: OptionalFlag, is_verbose: bool
 ) -> NoReturn:
     """Serve a folder with JupyterLab until Ctrl-C is pressed. This function does not return.
 

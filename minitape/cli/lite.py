@@ -14,7 +14,7 @@ from click import ClickException
 from ..common.atomic_write import write_file
 from ..common.read_data import MAX_NOTEBOOK_SIZE, read_json, read_text
 from ..common.translation import detect_language
-from ..engine.types import JsonObject, OptionalPath, TextList
+from ..engine.types import JsonObject, OptionalPath, TextList, TextSequence
 from .browser_python import CORE_FILES, PYTHON_FOLDER, list_core_file_urls, write_browser_python
 from .lesson_files import copy_missing_lessons, find_lessons_folder, list_notebook_files
 from .lesson_pages import build_page_translator
@@ -36,7 +36,7 @@ KERNEL_STARTER_FILE = Path(__file__).with_name("site_settings") / "kernel_python
 
 
 def write_lite_site(
-    target_folder: Path, language_codes: Sequence[str] = (), offline: bool = False, pyodide_folder: OptionalPath = None
+    target_folder: Path, language_codes: TextSequence = (), offline: bool = False, pyodide_folder: OptionalPath = None
 ) -> int:
     """Write a site that bundles JupyterLite, the course's lessons and the playground.
 

@@ -11,7 +11,7 @@ from minitape.course import CORRECT, NOT_ANSWERED
 from minitape.course.checker import MARKS
 from minitape.course.predict import WIDGET_VIEW
 
-from ..engine.types import OptionalNumber, OptionalText, TextList
+from ..engine.types import OptionalNumber, OptionalText, TextList, TextSequence
 from .lesson_files import find_lesson_folders_by_language
 from .messages import say
 
@@ -359,7 +359,7 @@ def _check_exercise_verdict(cell_index: int, outputs: list[Output], variant: str
     yield CheckFinding("exercise", cell_index, say(message), new=text, variant=variant)
 
 
-def describe_cell(cell_sources: Sequence[str], cell_index: OptionalNumber) -> str:
+def describe_cell(cell_sources: TextSequence, cell_index: OptionalNumber) -> str:
     """Describe a cell by its number and its first line.
 
     Args:

@@ -19,7 +19,7 @@ from nbval.kernel import CURRENT_ENV_KERNEL_NAME, NbvalKernelspecManager
 
 from ..common.atomic_write import write_file as write_file
 from ..common.read_data import MAX_NOTEBOOK_SIZE, read_text
-from ..engine.types import Action, NameList, OptionalText, TextList
+from ..engine.types import Action, NameList, NameSet, OptionalText, TextList
 from .kernel import prepare_kernel_environment
 from .messages import convert_write_errors, create_failed_action_error, say
 from .notebook_rules import (
@@ -177,7 +177,7 @@ def clean_notebook(notebook: Notebook) -> None:
     notebook.metadata.pop("widgets", None)
     notebook.metadata["kernelspec"] = nbformat.from_dict(KERNEL_SPEC)
     notebook.metadata["language_info"] = nbformat.from_dict(LANGUAGE)
-    used_ids: set[str] = set()
+    used_ids: NameSet = set()
     for number, cell in enumerate(notebook.cells, 1):
         cell["id"] = _choose_and_add_cell_id(cell.get("id"), number, used_ids)
         cell.metadata.pop("execution", None)
@@ -190,7 +190,7 @@ def clean_notebook(notebook: Notebook) -> None:
                 cell.metadata["tags"] = [*get_tags(cell), UNCHECKED]
 
 
-def _choose_and_add_cell_id(own_id: OptionalText, cell_number: int, used_ids: set[str]) -> str:
+def _choose_and_add_cell_id(own_id: OptionalText, cell_number: int, used_ids: NameSet) -> str:
     """Return a cell's own ID, or a new ID derived from its number, and add the ID to `used_ids`.
 
     A new ID is also created if the cell's own ID is already in use.

@@ -14,7 +14,7 @@ from click import ClickException
 
 from ..common.atomic_write import write_file
 from ..common.translation import ENGLISH, detect_language
-from ..engine.types import OptionalPath, TextsByName
+from ..engine.types import OptionalPath, TextsByName, TextSequence
 from .course_map import format_lessons_with_goals
 from .lesson_files import LEARNER_FOLDER, find_lessons_folder, list_notebook_files
 from .lesson_pages import build_lesson_pages, build_page_translator, choose_page_folder, link_lessons_to_pages
@@ -162,7 +162,7 @@ def _format_edition_link(
 def write_lesson_site(
     target_folder: Path,
     own_lessons_folder: OptionalPath = None,
-    language_codes: Sequence[str] = (),
+    language_codes: TextSequence = (),
     hub_url: str = "",
     write_python_site: Callable[[Path], object] | None = None,
 ) -> int:
@@ -216,7 +216,7 @@ def write_lesson_site(
     return sum(len(edition.texts) for edition in editions)
 
 
-def _find_site_folders(own_lessons_folder: OptionalPath, language_codes: Sequence[str]) -> list[Path]:
+def _find_site_folders(own_lessons_folder: OptionalPath, language_codes: TextSequence) -> list[Path]:
     """Return the lesson folders for a site, or raise a click exception if there are none."""
     if own_lessons_folder and not language_codes:
         folders = [own_lessons_folder]
@@ -261,7 +261,7 @@ def build_html_pages(
     scratch_folder: Path,
     html_folder: Path,
     on_sources_written: Callable[[Edition, Path], object] = lambda edition, source: None,
-    sphinx_settings: Sequence[str] = (),
+    sphinx_settings: TextSequence = (),
 ) -> bool:
     """Build the HTML pages of all editions with Sphinx.
 

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from ..engine.types import OptionalText, TextList, TextPair
+from ..engine.types import OptionalText, TextList, TextPair, TextSequence
 from .check_notebooks import CheckResult, check_notebooks
 from .messages import create_failed_action_error, say, translate_column_names
 from .notebook_rules import NOT_REPEATABLE, REMEDIES, CheckFinding, describe_cell
@@ -36,7 +36,7 @@ def create_progress_bar(console: Console) -> Progress:
 
 
 def check_notebooks_with_progress_bar(
-    paths: Sequence[Path], variants: Sequence[str], job_count: int, cell_timeout: float
+    paths: Sequence[Path], variants: TextSequence, job_count: int, cell_timeout: float
 ) -> list[CheckResult]:
     """Check notebooks, with a progress bar if stderr is a terminal.
 

@@ -16,7 +16,7 @@ from numpy import ndarray
 from ..common.translation import say
 
 if TYPE_CHECKING:
-    from ..engine.types import NumberPair, Sizes
+    from ..engine.types import NumberPair, OptionalFloat, Sizes
     from .exercise import Answer
 
 NUMERIC_KINDS = "biufc"
@@ -48,7 +48,7 @@ class AnswerComparison:
     """
 
     is_right: bool
-    max_difference: float | None = None
+    max_difference: OptionalFloat = None
     problem: str = ""
     part_counts: NumberPair | None = None
     quotes_hint: str = ""

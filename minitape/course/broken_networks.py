@@ -20,7 +20,7 @@ import numpy as np
 
 from ..common.notebook import find_ipython_shell
 from ..common.translation import print_text, say
-from ..engine.types import Names, TextsByName
+from ..engine.types import Names, NameSet, TextsByName
 from .exercise import Answer, NamedValues, Program
 from .plot import Plot
 from .progress import forget_tries_unless_solved
@@ -221,7 +221,7 @@ class PatientCase:
         )
         total = sum(array.numpy().size for array in self.network)
         self.gradient_count = GradientCount(sum(map(int, map(np.sum, has_gradient))), total)
-        self.examined_parts: set[str] = set()
+        self.examined_parts: NameSet = set()
 
     @property
     def tape(self) -> Answer:

@@ -30,7 +30,7 @@ from .answer_comparison import to_numpy_value
 
 if TYPE_CHECKING:
     from ..engine.tensor.tensor import EagerTensor
-    from ..engine.types import Names, OptionalNumber
+    from ..engine.types import Names, OptionalFlag, OptionalNumber
     from .exercise import Answer, Case, Program
 
 MAX_ITERATIONS, MAX_ROWS, MAX_LINES = 1000, 500, 200_000
@@ -55,7 +55,7 @@ class LoggedCall:
 
     tape_counts: tuple[int, ...]
     is_in_function: bool
-    trainable_inputs: tuple[bool | None, ...] = ()
+    trainable_inputs: tuple[OptionalFlag, ...] = ()
     input_values: tuple[np.ndarray, ...] = ()
     row_count: int = 0
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ..common.read_data import read_json
-from ..engine.types import Object, TextList, TextsByName
+from ..engine.types import NameSet, Object, TextList, TextsByName
 
 TEXTS_FOLDER = Path(__file__).parent / "texts"
 
@@ -125,7 +125,7 @@ def read_lesson(lesson: str) -> LessonTexts:
 
 
 @cache  # A name from a progress file must not make minitape search a folder.
-def _list_lessons() -> set[str]:
+def _list_lessons() -> NameSet:
     return {path.stem for path in TEXTS_FOLDER.glob("*.json")}
 
 

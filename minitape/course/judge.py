@@ -12,7 +12,6 @@ reads if it is wrong.
 import ast
 import inspect
 import re
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import starmap
@@ -20,7 +19,7 @@ from itertools import starmap
 import numpy as np
 
 from ..common.translation import format_error, join_sentences, say, truncate_text
-from ..engine.types import TextPair
+from ..engine.types import OptionalFlag, OptionalText, TextList, TextPair, TextSequence
 from .answer_comparison import (
     AnswerComparison,
     append_colon_zero_to_names,
@@ -88,19 +87,19 @@ class Verdict:
     hints that the learner reads next.
     """
 
-    is_right: bool | None
-    details: Sequence[str] = ()
+    is_right: OptionalFlag
+    details: TextSequence = ()
     hint: str = ""
     part_hint: str = ""
     answer_text: str = ""
-    expected_text: str | None = None
+    expected_text: OptionalText = None
     compared_as: str = ""
     is_typo: bool = False
     logged_as: str = ""
-    safe_details: Sequence[str] = ()
+    safe_details: TextSequence = ()
     is_unfinished: bool = False
     playback: Playback | None = None
-    further_hints: Sequence[str] | None = None
+    further_hints: TextSequence | None = None
 
 
 def judge_answer(exercise: Exercise, answer: Answer) -> Verdict:
@@ -402,7 +401,7 @@ def _judge_wrong_function(attempt: Attempt, comparison: AnswerComparison) -> Ver
     )
 
 
-def _list_further_hints(attempt: Attempt, hint: str, playback: Playback | None) -> list[str]:
+def _list_further_hints(attempt: Attempt, hint: str, playback: Playback | None) -> TextList:
     """List what to say next about a wrong function if the same hint did not help.
 
     If the solution's line alone mends the function, the list names the line that it replaces or, if the learner has
@@ -479,7 +478,7 @@ def _is_same_program(source: str, other_source: str) -> bool:
     return ast.dump(ast.parse(source)) == ast.dump(ast.parse(other_source))
 
 
-def _describe_difference(comparison: AnswerComparison, hides_answer: bool = False) -> list[str]:
+def _describe_difference(comparison: AnswerComparison, hides_answer: bool = False) -> TextList:
     """Describe how far off a wrong answer is, or why this is unknown, and how much of a list or dict is right.
 
     While the answer is withheld, neither the distance nor the kind of a part is revealed.

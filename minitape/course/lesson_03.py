@@ -5,7 +5,7 @@ from contextlib import suppress
 from functools import wraps
 
 from ..common.translation import say
-from ..engine.types import FloatList
+from ..engine.types import FloatList, OptionalFloat
 from .answer_comparison import LabeledValue, append_colon_zero_to_names, to_numpy_value
 from .call_log import ObservedRuns
 from .exercise import Answer, Exercise, Mistake, Program, complete_exercises
@@ -62,7 +62,7 @@ def _find_variable_use_hint(answer: Program, observed_runs: ObservedRuns) -> str
     return "" if all(run.assign_count for run in observed_runs) else "no variable changed"
 
 
-def _compute_running_average(numbers: FloatList, rate: float, start: float | None = None) -> FloatList:
+def _compute_running_average(numbers: FloatList, rate: float, start: OptionalFloat = None) -> FloatList:
     """Compute the running average after each number."""
     average = numbers[0] if start is None else start
     averages = []

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ..common.syntax import list_nodes, select_nodes
 from ..common.translation import say
-from ..engine.types import NameSet, TextPair
+from ..engine.types import NameSet, OptionalFlag, TextPair
 from .line_difference import find_last_function
 
 UNUSED_RESULTS = ast.BinOp, ast.Compare, ast.ListComp
@@ -82,7 +82,7 @@ def find_tape_outside_loop_hint(source: str, solution_source: str) -> str:
     return ""
 
 
-def _has_block_nested_with_loop(source: str) -> bool | None:
+def _has_block_nested_with_loop(source: str) -> OptionalFlag:
     """Return whether a `with` block is in a loop or contains one, or None if no loop asks a tape for gradients."""
     tree = ast.parse(source)
     loops = list_nodes(tree, ast.For, ast.While)

@@ -12,7 +12,7 @@ from .answer_comparison import compare_answers, describe_kind, has_blank_part
 from .answer_text import format_answer
 
 if TYPE_CHECKING:
-    from ..engine.types import Names
+    from ..engine.types import Names, TextList
     from .exercise import Answer, NamedValues
 
 RTOL, ATOL = 1e-9, 1e-12  # float64 arithmetic is this exact, but a finite difference is not.
@@ -39,7 +39,7 @@ class AnswerTrial:
     slips: Sequence[tuple[Answer, str]] = ()
     setup: str = ""
 
-    def list_lines(self) -> list[str]:
+    def list_lines(self) -> TextList:
         """List the lines of the whole program."""
         return self.setup.splitlines() + self.program.splitlines()
 
@@ -145,7 +145,7 @@ def _run_trial(trial: AnswerTrial, names: NamedValues) -> TrialOutcome:
         return TrialOutcome(trial, error=error)
 
 
-def format_trial_checklist(outcomes: Sequence[TrialOutcome], trials: Sequence[AnswerTrial]) -> list[str]:
+def format_trial_checklist(outcomes: Sequence[TrialOutcome], trials: Sequence[AnswerTrial]) -> TextList:
     """Format the trials as a list with marks.
 
     Args:

@@ -60,9 +60,11 @@ Structure: TypeAlias = Any
 DTypeLike: TypeAlias = "DType | np.dtype | type | str | None"
 # An argument that ``TensorShape`` accepts: a shape, sizes, None, or tensors that contain sizes.
 ShapeLike: TypeAlias = "TensorShape | Tensor | np.ndarray | Sequence | int | None"
-# A text or a number that may be missing.
+# A text, a number or a flag that may be missing. Only an OptionalFloat may have a fractional part.
 OptionalText: TypeAlias = "str | None"
 OptionalNumber: TypeAlias = "int | None"
+OptionalFloat: TypeAlias = "float | None"
+OptionalFlag: TypeAlias = "bool | None"
 # A file or folder, a frame of the call stack, or an expression of a program, if there is one.
 OptionalPath: TypeAlias = "Path | None"
 OptionalFrame: TypeAlias = "FrameType | None"
@@ -109,14 +111,17 @@ JsonObject: TypeAlias = dict[str, Any]
 Names: TypeAlias = tuple[str, ...]
 NameList: TypeAlias = list[str]
 NameSet: TypeAlias = set[str]
-# Texts that aren't names, such as lines, sentences or file names.
+# Texts that aren't names, such as lines, sentences or file names, in a list or in any sequence.
 TextList: TypeAlias = list[str]
+TextSequence: TypeAlias = Sequence[str]
 # Two texts that belong together, such as a heading and its body, or a name and its value.
 TextPair: TypeAlias = tuple[str, str]
 # Two numbers that belong together, such as the position of a line and a tier, or two rows.
 NumberPair: TypeAlias = tuple[int, int]
 # A dict that maps names to counts or other integers.
 CountsByName: TypeAlias = dict[str, int]
+# A dict that maps the identities of objects to facts about them.
+FactsById: TypeAlias = dict[int, tuple]
 # Ranges of rows, as (first, end) pairs.
 Spans: TypeAlias = list[tuple[int, int]]
 # Dictionaries that map the program's names to their values. If several contain the same name, the first one takes

@@ -11,7 +11,7 @@ from warnings import warn
 from ..common.translation import join_sentences
 from ..engine.backward.tape import GradientTape
 from ..engine.hooks import hooks
-from ..engine.types import OptionalNumber, OptionalText, RowList, TextList
+from ..engine.types import OptionalFlag, OptionalNumber, OptionalText, RowList, TextList
 from ..recording.sites import NOWHERE, Site, read_line_at_site
 from .caller import format_place, format_place_suffix
 from .causes import CAUSES, get_kind_or_error_kind
@@ -81,7 +81,7 @@ class Explanation:
         filename: OptionalText = None,
         line: OptionalNumber = None,
         others: list[Explanation] | None = None,
-        connected: bool | None = None,
+        connected: OptionalFlag = None,
     ):
         """Create an explanation. If `connected` is not given, it is derived from the kind of the cause."""
         self.connected = get_kind_or_error_kind(cause).has_gradient if connected is None else connected

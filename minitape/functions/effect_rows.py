@@ -35,7 +35,7 @@ from .first_run import (
 )
 
 if TYPE_CHECKING:
-    from ..engine.types import Adjoint, Array, Object, Structure, Value
+    from ..engine.types import Adjoint, Array, Object, RowSequence, RowSet, Structure, Value
     from .concrete_function import ConcreteFunction
 
 
@@ -111,7 +111,7 @@ class PythonRow(Primitive):
 
     has_tuple_output = True
     bodies: Sequence[ConcreteFunction] = ()
-    first_inputs: Sequence[int] = ()
+    first_inputs: RowSequence = ()
     last_run: ref[PythonCall]
     replay: Callable | None = None
 
@@ -144,7 +144,7 @@ class PythonRow(Primitive):
         self.has_saved = has_saved
         self.stateful = stateful or is_guard
         self.is_guard = is_guard
-        self.blocked_inputs: set[int] = set()
+        self.blocked_inputs: RowSet = set()
         self.is_linear = False
         self.is_blocked: Callable[[int, int], bool] = lambda position, order: (
             position in self.blocked_inputs or (order > 1 and self.is_linear)

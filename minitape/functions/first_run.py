@@ -8,7 +8,7 @@ arguments. :class:`FirstRun` has the methods that the engine calls for such a ``
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from threading import RLock
 from typing import Any, NamedTuple, NoReturn
 from weakref import ref
@@ -26,7 +26,7 @@ from ..engine.table.primitives import Primitive
 from ..engine.tensor.operation import run_and_record
 from ..engine.tensor.tensor import EagerTensor, Tensor, wrap_array
 from ..engine.tensor.variable import ResourceVariable
-from ..engine.types import Array, Object, OptionalNumber, OptionalText
+from ..engine.types import Array, Object, OptionalNumber, OptionalText, TextSequence
 from ..engine.values.argument_errors import build_argument_error
 from ..recording.graph_nodes import find_operation_and_inputs
 
@@ -166,7 +166,7 @@ class FirstRun:
     """
 
     def __init__(
-        self, name: str, write_guard: Callable[[Tensor], None] | None = None, argument_names: Sequence[str] = ()
+        self, name: str, write_guard: Callable[[Tensor], None] | None = None, argument_names: TextSequence = ()
     ):
         """Create a run without rows. If another first run is current, it becomes the outer run.
 

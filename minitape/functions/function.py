@@ -18,7 +18,7 @@ from ..engine.record.interrupt_safe import TemporaryAttributes
 from ..engine.record.thread_state import state
 from ..engine.tensor.conversion import convert_to_tensor, is_numpy_value
 from ..engine.tensor.tensor import EagerTensor, Tensor, wrap_array
-from ..engine.types import Object, Params, Returned, Structure, TextList
+from ..engine.types import Object, OptionalFlag, Params, Returned, Structure, TextList
 from ..engine.values.dtypes import as_dtype
 from ..engine.values.nest import flatten, map_structure
 from ..recording.sites import describe_line_of_row
@@ -375,7 +375,7 @@ def function(
     func: Callable[Params, Returned],
     input_signature: Sequence | None = None,
     autograph: bool = True,
-    jit_compile: bool | None = None,
+    jit_compile: OptionalFlag = None,
     reduce_retracing: bool = False,
 ) -> Function[Params, Returned]: ...
 @overload
@@ -383,14 +383,14 @@ def function(
     func: None = None,
     input_signature: Sequence | None = None,
     autograph: bool = True,
-    jit_compile: bool | None = None,
+    jit_compile: OptionalFlag = None,
     reduce_retracing: bool = False,
 ) -> Callable[[Callable[Params, Returned]], Function[Params, Returned]]: ...
 def function(
     func: Any = None,
     input_signature: Sequence | None = None,
     autograph: bool = True,
-    jit_compile: bool | None = None,
+    jit_compile: OptionalFlag = None,
     reduce_retracing: bool = False,
 ) -> Any:
     """Turn a Python function into a function that records its first call and replays the operations in later calls.

@@ -19,7 +19,7 @@ from ..engine.table.accelerator import fast
 from ..engine.table.float_warnings import OFF, WARNINGS, restore_fp_errors
 from ..engine.tensor.operation import OPERAND_CHECKS
 from ..engine.tensor.tensor import EagerTensor, wrap_array
-from ..engine.types import Array, ArraysByRow
+from ..engine.types import Array, ArraysByRow, FactsById
 from ..recording.sites import describe_line_of_row
 from .first_run import FirstRun, InaccessibleTensorError, OutOfScopeValue
 
@@ -48,7 +48,7 @@ class TracedRows:
         self.first_run = first_run
         self.record = first_run.record
         self.calls: dict[int, Call] = {}
-        self.shape_dtypes: dict[int, tuple] = {}
+        self.shape_dtypes: FactsById = {}
         self.constants: ArraysByRow = {}
 
     def read_and_release_new_rows(self) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 from weakref import ref
 
 from ..engine.tensor.tensor import Tensor
-from ..engine.types import Object, Value
+from ..engine.types import Object, OptionalText, Value
 from ..engine.values import dtypes
 from ..engine.values.shape import TensorShape
 
@@ -28,7 +28,7 @@ class TensorSpec:
 
     shape: Any
     dtype: Any = dtypes.float32
-    name: str | None = None
+    name: OptionalText = None
 
     def __post_init__(self) -> None:
         """Convert the shape and the dtype to TensorFlow's types."""

@@ -10,7 +10,7 @@ from contextlib import suppress
 
 from ..common.grouping import group_values_by_key
 from ..common.translation import join_sentences
-from ..engine.types import Object
+from ..engine.types import Object, TextPair
 from .expressions import format_row_title
 from .path_breaks import list_path_breaks_and_set_blame
 from .picture_texts import translate
@@ -162,7 +162,7 @@ def _list_none_and_zero_alarms(rows: Sequence[RowFields], shown_result: ResultFi
     if shown_result is None:
         return []
 
-    def build_key(source: SourceFields) -> tuple[str, str]:
+    def build_key(source: SourceFields) -> TextPair:
         # Two reasons are equal if they differ only in the name of the source, its place in a list, or the code.
         name = re.escape(str(source["name"]))
         reason = re.sub(rf"`[^`]*`|(?<![\w.])({name}|\w+\[\d+\])(?!\w)", "", source["reason"] or "")

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import graphviz
 
     from ..engine.backward.tape import GradientTape
-    from ..engine.types import OptionalText, Structure, TextsByName
+    from ..engine.types import OptionalFloat, OptionalText, Structure, TextsByName
     from .snapshot_types import RowFields, Snapshot
 
 MAX_FIGURE_ROWS = 2000  # Only the first and last rows of a longer recording are read.
@@ -43,7 +43,7 @@ def draw(
     target: Structure = None,
     sources: Structure = None,
     *,
-    width: float | None = None,
+    width: OptionalFloat = None,
     fold: OptionalText = None,
 ) -> Picture:
     """Return a static picture of the rows of ``tape``, with the adjoints of a gradient.
@@ -103,7 +103,7 @@ class Picture:
     """
 
     snapshot: Snapshot
-    width: float | None = None
+    width: OptionalFloat = None
     has_folded_layers: bool = False
 
     @cached_property

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
+from ..engine.types import TextList
 from .picture_texts import translate
 from .snapshot_types import RowFields
 from .truncation import measure_width, shorten_name
@@ -49,7 +50,7 @@ class Expressions:
         self.rows_by_number = {row["row"]: row for row in rows}
         self.consumer_counts = Counter(number for row in self.rows_by_number.values() for number in row["inputs"])
 
-    def list_texts_longest_first(self, row: RowFields) -> list[str]:
+    def list_texts_longest_first(self, row: RowFields) -> TextList:
         """Return expressions for an operation in several lengths, the longest first: `(p − 1)²`, `x × ⑦`, `×`.
 
         Args:
@@ -61,7 +62,7 @@ class Expressions:
         label = format_row_title({**row, "name": None})
         return [*dict.fromkeys([*texts, INFIX_SIGNS.get(label, label).strip()])]
 
-    def list_name_and_texts(self, row: RowFields) -> tuple[str, list[str]]:
+    def list_name_and_texts(self, row: RowFields) -> tuple[str, TextList]:
         """Return the name in a row's node and the expressions beside it, the longest first.
 
         Args:

@@ -7,7 +7,7 @@ viewer can display the figure.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from html import escape
 from itertools import chain, groupby
@@ -16,7 +16,7 @@ from math import ceil, inf
 from numpy import ndarray
 
 from ..common.grouping import group_values_by_key
-from ..engine.types import NumberPair, Object, TextList, TextPair
+from ..engine.types import NumberPair, Object, OptionalFloat, TextList, TextPair, TextSequence
 from .edge_labels import (
     CROSS_SHIFTS,
     LETTER_HEIGHT,
@@ -210,7 +210,7 @@ class Figure:
             nodes, and the index of the edge among the inputs of the end node. Other edges are drawn as names.
     """
 
-    def __init__(self, snapshot: Snapshot, printed_width: float | None = None):
+    def __init__(self, snapshot: Snapshot, printed_width: OptionalFloat = None):
         """Choose the nodes and compute the layout."""
         self.snapshot = snapshot
         self.printed_width = printed_width
@@ -724,7 +724,7 @@ class Figure:
             yield draw_path(f"M{x} {y}L{to_x} {to_y}", CUT_COLOR, "4 4", 1.4), ((x + to_x) / 2, (y + to_y) / 2), text
 
 
-def choose_gap(labels: Sequence[str], end_nodes: int, min_turns: int) -> tuple[int, int, int]:
+def choose_gap(labels: TextSequence, end_nodes: int, min_turns: int) -> tuple[int, int, int]:
     """Return which rows of a long recording to omit: the first, the end, and how many turns of a loop they are, or 0.
 
     Of a loop, two turns remain at each end, or one if it is long. The leaves between two turns belong to the later one.

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
+from ..engine.types import OptionalFloat, TextList
 from .expressions import MAX_NAME_LETTERS, Expressions, format_row_title
 from .picture_texts import translate
 from .snapshot_types import ResultFields, SourceFields, TargetFields
@@ -20,7 +21,7 @@ GradientLine = tuple[str, str]  # The derivative, such as "∂y/∂x", and its v
 
 
 def iter_gradient_result_lines(
-    results: Iterable[ResultFields], expressions: Expressions, max_width: float | None = None
+    results: Iterable[ResultFields], expressions: Expressions, max_width: OptionalFloat = None
 ) -> Iterator[GradientLine]:
     """Yield a line for each source of the gradient calls.
 
@@ -88,7 +89,7 @@ def _describe_gradient(
 
 def draw_gradient_result_lines(
     lines: list[GradientLine], figure_width: float, figure_bottom: float
-) -> tuple[float, float, list[str]]:
+) -> tuple[float, float, TextList]:
     """Draw result lines below a figure, with their equals signs aligned.
 
     Args:

@@ -36,7 +36,7 @@ from .value_display import format_magnitude, format_magnitude_and_shape
 if TYPE_CHECKING:
     import graphviz
 
-    from ..engine.types import TextsByName
+    from ..engine.types import TextList, TextsByName
     from .snapshot_types import OptionalValue, RowFields
 
 MAX_TEXT_LETTERS = 30  # A node has room for this many letters of an expression.
@@ -63,7 +63,7 @@ class Cluster:
 
     label: str = ""
     color: str = MUTED_COLOR
-    statements: list[str] = field(default_factory=list)
+    statements: TextList = field(default_factory=list)
     inner_clusters: dict[str, Cluster] = field(default_factory=dict)
 
     def iter_statements(self, path: str = "cluster") -> Iterator[str]:

@@ -9,7 +9,7 @@ from types import CodeType
 from typing import Literal, NamedTuple
 
 from ..engine.table.primitives import Primitive
-from ..engine.types import OptionalNumber, OptionalText, Returned, RowList, Scope
+from ..engine.types import OptionalNumber, OptionalText, Returned, RowList, RowSequence, Scope, TextSequence
 from .readable_formulas import format_readable_formula
 from .shown_values import unpack_value
 from .snapshot_types import OptionalRow, PackedValue, RowFields
@@ -35,7 +35,7 @@ class PictureRow:
 
     row: int
     form: RowFields
-    first_input: int | Sequence[int]
+    first_input: int | RowSequence
     second_input: OptionalNumber
     value: PackedValue
     own_fields: OptionalRow = None
@@ -109,7 +109,7 @@ ARRAY_OPERATIONS = frozenset(
 LABELS = {"negative": "neg", "pow": "xʸ", "identity": "copy"}
 
 
-def build_formula_fields(texts: Sequence[str], operand_names: Mapping[str, str] | None = None) -> RowFields:
+def build_formula_fields(texts: TextSequence, operand_names: Mapping[str, str] | None = None) -> RowFields:
     """Return the fields "formula", "rule" and "said" of an operation's row.
 
     Args:

@@ -12,7 +12,7 @@ from right to left and in which each row is below the row to whose adjoint it co
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from ..engine.types import NumberPair, OptionalNumber
+from ..engine.types import NumberPair, OptionalNumber, RowList, RowSequence
 
 MAX_EDGE_COLUMNS = 6  # An edge across more columns occupies no slots, because it is drawn as a small reference.
 MAX_SLOT_DISTANCE = 24  # If no slot is free within this distance, the node is placed at the end of its column.
@@ -30,7 +30,7 @@ class PlacementItem(NamedTuple):
         below: In a lower tier, the index of the item below which this item is placed, or -1.
     """
 
-    inputs: Sequence[int]
+    inputs: RowSequence
     is_leaf: bool = False
     section: object = None
     tier: int = 0
@@ -100,7 +100,7 @@ class Placement:
             if self.column[index] < 0 and not self.items[index].tier:
                 self._place_item_near_slot(index, self._first_column, 0)
 
-    def _place_operation_and_leaves(self, index: int, inputs: list[int]) -> None:
+    def _place_operation_and_leaves(self, index: int, inputs: RowList) -> None:
         """Place an operation to the right of its inputs, and its unplaced leaves to the left of the operation."""
         placed_inputs = [i for i in inputs if self.column[i] >= 0]
         waiting_leaves = [i for i in inputs if self.column[i] < 0]
@@ -150,7 +150,7 @@ class Placement:
         for (_, end), points in self.passed_points.items():
             points[:] = [(column - min_column, slot + shift * (end in members)) for column, slot in points]
 
-    def _choose_slot_beside_inputs(self, main_input: int, inputs: list[int]) -> int:
+    def _choose_slot_beside_inputs(self, main_input: int, inputs: RowList) -> int:
         """Return the slot of the rightmost input, or of the middle leaf if its column has three or more leaves."""
         slots = sorted(
             self.slot[i] for i in inputs if self.items[i].is_leaf and self.column[i] == self.column[main_input]

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Mapping
 
+from ..engine.types import TextList
+
 # Some operations in the table guard against 0 or infinity, and the text on the right states what they compute. It also
 # omits the conjugates of complex rules, which the picture adds.
 BOOK_FORMULAS = """
@@ -63,7 +65,7 @@ FORMULAS_BY_ARRAY_OPERATION = {
 }
 
 
-def list_array_operation_formulas(name: str, attrs: Mapping[str, object], result_rank: int) -> list[str]:
+def list_array_operation_formulas(name: str, attrs: Mapping[str, object], result_rank: int) -> TextList:
     """Return the formula and rules of an operation on whole arrays, such as `x @ y`.
 
     Args:

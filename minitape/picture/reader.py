@@ -112,7 +112,7 @@ class TapeReader(Reader):
         """Prepare to read the recording of ``tape``, without reading any row yet."""
         super().__init__(namespaces)
         self.tape: GradientTape = tape
-        self._watchers_by_row: dict[int, int] = {}  # The tapes that watch a row, as bits.
+        self._watchers_by_row: RowByRow = {}  # The tapes that watch a row, as bits.
         self._pending_watches: list[tuple[int, int, int]] = []  # Each is (first row, watched row, bit of the tape).
         self._context_borders: RowList = []
         self._forget_rows()

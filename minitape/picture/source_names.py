@@ -4,7 +4,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from itertools import groupby
 
 from ..engine.record.record import Record
-from ..engine.types import NumberPair, OptionalText
+from ..engine.types import NumberPair, OptionalText, RowSet
 from ..recording.expression_names import ExpressionNames, read_expression_names
 from .picture_rows import PictureRow
 from .snapshot_types import RowFields
@@ -31,7 +31,7 @@ def find_names_in_source(record: Record, rows: Sequence[PictureRow], max_assignm
     unnamed_rows = {row.row: row for row in rows if row.get_field("name") is None and not row.form.get("literal")}
     taken_names = {row.get_field("name") for row in rows}
     leaf_names: dict[Hashable, str] = {}
-    rows_by_operation_name: dict[str, set[int]] = {}
+    rows_by_operation_name: dict[str, RowSet] = {}
     first_names: dict[int, str] = {}  # A statement that assigns a result comes before those that read it.
     for number, name in _iter_named_rows(record, rows):
         row = unnamed_rows.get(number)

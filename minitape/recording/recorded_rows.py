@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, Protocol, TypedDict
 
 import numpy as np
 
-from ..engine.types import OptionalNumber, OptionalText, RowList, RowSequence, RowSet
+from ..engine.types import OptionalNumber, OptionalText, RowList, RowSequence, RowSet, TextSequence
 from .sites import NOWHERE, CallStack, Site
 from .value_summary import to_float_array
 
@@ -79,7 +79,7 @@ class RowFacts(TypedDict, total=False):
     output: int
     dtype: str
     shape: Sequence[int]
-    scope: Sequence[str]
+    scope: TextSequence
     cut: OptionalText
     tangent: Any
     extra: Any
@@ -130,7 +130,7 @@ class RecordedRow:
         output: int = 0,
         dtype: str = "",
         shape: Sequence[int] = (),
-        scope: Sequence[str] = (),
+        scope: TextSequence = (),
         cut: OptionalText = None,
         watched: OptionalText = None,
         tangent: Any = None,

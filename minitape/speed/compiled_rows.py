@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         RowSequence,
         RowSet,
         Sizes,
+        TextList,
     )
     from .fusion import TracedRowsInterface
 
@@ -109,7 +110,7 @@ class ProgramWriter:
         # The functions in ARRAY treat small arrays specially.
         # A block is not small, so the functions from LIBRARY are used instead.
         self.scope |= ARRAY | LIBRARY if block_size else ARRAY
-        self.lines: list[str] = []
+        self.lines: TextList = []
         self.may_warn = False
         self.function_count = 0
         self.consumers = self._find_consumers()
@@ -421,7 +422,7 @@ def _find_aliases(traced_rows: TracedRowsInterface, calls: Sequence[Call]) -> Ro
 # -- code of a single call -------------------------------------------------------------------------
 
 
-def _find_call_formula(traced_rows: TracedRowsInterface, call: Call, arguments: list[str]) -> OptionalText:
+def _find_call_formula(traced_rows: TracedRowsInterface, call: Call, arguments: TextList) -> OptionalText:
     """Return the formula of a call with its arguments, or None if the primitive has no formula for these dtypes."""
     primitive = call.primitive
     kinds = {traced_rows.shape_dtypes[row][1].kind for row in call.inputs}

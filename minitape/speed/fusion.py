@@ -23,6 +23,7 @@ from ..engine.types import (
     Function,
     NumPyType,
     Object,
+    OptionalFloat,
     OptionalText,
     RowList,
     RowsByRow,
@@ -31,6 +32,7 @@ from ..engine.types import (
     Sizes,
     TextList,
     TextPair,
+    TextSequence,
 )
 from .compilation import compile_function
 from .kernel_source import format_module_header, to_kernel_formula
@@ -159,7 +161,7 @@ def format_sum_or_mean_result(sum_name: str, call: Call, shape: Sizes) -> str:
     return f"T({sum_name})" if call.primitive.name == "reduce_sum" else f"T({sum_name}) / T({prod(shape)})"
 
 
-def find_uniform_number(value: Array) -> float | None:
+def find_uniform_number(value: Array) -> OptionalFloat:
     """Return the common value of all elements of an array.
 
     Args:
@@ -368,7 +370,7 @@ class FusedLoopWriter:
         )
 
 
-def _write_loop_source(shape: Sizes, statements: Sequence[str]) -> TextList:
+def _write_loop_source(shape: Sizes, statements: TextSequence) -> TextList:
     """Return the lines of nested loops over all elements of an array with the given shape."""
     heads = [f"{'    ' * depth}for {INDEX_NAMES[depth - 1]} in range({size}):\n" for depth, size in enumerate(shape, 1)]
     return heads + [f"{'    ' * (len(shape) + 1)}{statement}\n" for statement in statements]

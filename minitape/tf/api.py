@@ -15,7 +15,7 @@ from types import ModuleType
 
 from ..common.api_suggestions import build_attribute_error, list_closest_name_if_any
 from ..common.lazy_names import load_minitape_object, parse_name_table
-from ..engine.types import Object, TextsByName
+from ..engine.types import Object, TextPair, TextsByName
 from ..functions.traced_calls import wrap_for_first_runs
 
 _SHARED_NAMES = (  # These names are in both tf and tf.math.
@@ -134,7 +134,7 @@ explain a program with other names, run it in TensorFlow and record it with mini
     )
 
 
-def map_names_to_defining_modules(namespace: str) -> dict[str, tuple[str, str]]:
+def map_names_to_defining_modules(namespace: str) -> dict[str, TextPair]:
     """Find the module that defines each name in a namespace, including nested namespaces.
 
     Args:

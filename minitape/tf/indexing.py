@@ -33,7 +33,7 @@ from .arguments import (
 
 if TYPE_CHECKING:
     from ..engine.tensor.variable import ResourceVariable
-    from ..engine.types import Attributes, DTypeLike, GraphName, Index, Object, Sizes, Value
+    from ..engine.types import Attributes, DTypeLike, GraphName, Index, Object, OptionalFlag, Sizes, Value
     from ..engine.values.shape import TensorShape
 
 # -- slices ----------------------------------------------------------------------------------------
@@ -223,7 +223,7 @@ def _normalize_index_entry(entry: Object, axis: int, size: int) -> Index:
 def gather(
     params: Value,
     indices: Value,
-    validate_indices: bool | None = None,
+    validate_indices: OptionalFlag = None,
     axis: Value = None,
     batch_dims: Value = 0,
     name: GraphName = None,

@@ -36,6 +36,7 @@ from ..engine.types import (
     Function,
     Index,
     Object,
+    OptionalFlag,
     OptionalNumber,
     OptionalText,
     ShapeLike,
@@ -165,7 +166,7 @@ class KerasVariable(TensorOperators):
         """Return the path, shape, dtype and value in Keras's format."""
         return f"<Variable path={self.path}, shape={self.shape}, dtype={self.dtype}, value={np.array(self.numpy())}>"
 
-    def __array__(self, dtype: Object = None, copy: bool | None = None) -> ndarray:
+    def __array__(self, dtype: Object = None, copy: OptionalFlag = None) -> ndarray:
         """Return the value as a NumPy array."""
         return np.asarray(self.numpy(), dtype)
 

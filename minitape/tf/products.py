@@ -17,7 +17,7 @@ from ..engine.table.primitives.linear import multiply_matrices, transpose_and_co
 from ..engine.tensor.checked_operators import is_multipliable_matrix_pair
 from ..engine.tensor.operation import run_and_record
 from ..engine.tensor.tensor import Tensor
-from ..engine.types import Decorated, GraphName, Sizes, Value
+from ..engine.types import Decorated, GraphName, OptionalFlag, Sizes, Value
 from ..engine.values.argument_errors import build_argument_error
 from .arguments import (
     apply_primitive,
@@ -234,7 +234,7 @@ def norm(
     tensor: Value,
     ord: str | float = "euclidean",
     axis: Value = None,
-    keepdims: bool | None = None,
+    keepdims: OptionalFlag = None,
     name: GraphName = None,
 ) -> Tensor:
     """Return the norm of vectors or matrices.

@@ -16,7 +16,7 @@ from ..engine.table.primitives.numerics import get_extreme_value_of_dtype
 from ..engine.tensor.conversion import cast_tensor
 from ..engine.tensor.operation import run_and_record
 from ..engine.tensor.tensor import EagerTensor, Tensor, wrap_array_with_origin
-from ..engine.types import DTypeLike, GraphName, Value
+from ..engine.types import DTypeLike, GraphName, OptionalFlag, Value
 from ..engine.values import dtypes
 from ..engine.values.argument_errors import build_argument_error
 from ..engine.values.dtypes import as_dtype
@@ -167,7 +167,7 @@ def reduce_std(input_tensor: Value, axis: Value = None, keepdims: bool = False, 
 def count_nonzero(
     input: Value,
     axis: Value = None,
-    keepdims: bool | None = None,
+    keepdims: OptionalFlag = None,
     dtype: DTypeLike = dtypes.int64,
     name: GraphName = None,
 ) -> Tensor:

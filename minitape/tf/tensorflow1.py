@@ -14,7 +14,7 @@ from ..engine.record.interrupt_safe import make_interrupt_safe_context_manager
 from ..engine.record.log_warnings import log_warning_up_to_limit
 from ..engine.record.user_frames import find_user_frame
 from ..engine.tensor.variable import ResourceVariable
-from ..engine.types import DTypeLike, GraphName, Object, OptionalText, ShapeLike, Structure, Value
+from ..engine.types import DTypeLike, GraphName, Object, OptionalFlag, OptionalText, ShapeLike, Structure, Value
 from ..engine.values import dtypes
 from .keras import create_initial_value
 
@@ -129,7 +129,7 @@ def get_variable(
     dtype: DTypeLike = None,
     initializer: Value = None,
     *,
-    trainable: bool | None = None,
+    trainable: OptionalFlag = None,
 ) -> ResourceVariable:
     """Create a named variable.
 

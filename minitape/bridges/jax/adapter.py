@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
-from ...engine.types import RowList
+from ...engine.types import RowList, TextSequence
 from ...explain.fixes.dialects import JAX
 from ...explain.reasons import finding_sentences
 from ...explain.reasons.program_text import find_last_name_of_dotted_path, find_statement
@@ -83,7 +83,7 @@ class JaxAdapter(FrameworkAdapter):
         calls = {find_last_name_of_dotted_path(call.func) for call in statement.calls} - {""}
         callee = calls.pop() if len(calls) == 1 and recorded_row.op not in OPERATOR_OPS else name
         function = next((scope for scope in recorded_row.scope if scope in calls | {callee}), callee)
-        outer_scope: Sequence[str] = ()
+        outer_scope: TextSequence = ()
         if function in recorded_row.scope:
             outer_scope = recorded_row.scope[: recorded_row.scope.index(function) + 1]
         same_count = sum(

@@ -10,7 +10,7 @@ import numpy as np
 from jax.tree_util import tree_leaves
 
 from ...common.syntax import list_nodes
-from ...engine.types import FloatList
+from ...engine.types import FloatList, OptionalFloat, OptionalNumber
 from ...explain.explanation import OptionalExplanation, explain_cause
 from ...explain.reasons.program_text import (
     Statement,
@@ -38,7 +38,7 @@ find_intent = re.compile(
 ).search
 
 
-def compute_fraction_of_elements_moved_uphill(old: Any, new: Any, gradient: Any) -> float | None:
+def compute_fraction_of_elements_moved_uphill(old: Any, new: Any, gradient: Any) -> OptionalFloat:
     """Return the fraction of a parameter's changed elements that moved in the direction of the gradient.
 
     Args:
@@ -106,7 +106,7 @@ def _find_chain_without_minus(file: str) -> int | None:
     return None
 
 
-def _find_line_adding_gradient(recording: JaxRecording, origin: JaxOrigin, call: Statement) -> int | None:
+def _find_line_adding_gradient(recording: JaxRecording, origin: JaxOrigin, call: Statement) -> OptionalNumber:
     """Return the line that adds the gradient to the parameters, or None if no line is found."""
     expressions = origin.list_argument_expressions(recording.list_differentiated_leaves()[0])
     parameter_names = {find_root_name(expression) for expression, _ in expressions}

@@ -11,6 +11,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from ...engine.types import FactsById, OptionalNumber
 from ...recording.recorded_rows import BackwardPass
 from .row_log import JaxCall, JaxLog, JaxVariables, is_inexact
 
@@ -42,7 +43,7 @@ class JaxBackwardPass:
         self.pending_adjoints: dict = {}
         self.partial_sums: dict = {}
 
-    def _is_tracked(self, row: int | None) -> bool:
+    def _is_tracked(self, row: OptionalNumber) -> bool:
         return row is not None and self.rows[row].tracked
 
     def compute_gradients_and_fill_sweep(self, seed: Any) -> list:
@@ -61,7 +62,7 @@ class JaxBackwardPass:
         self._record_shares_sent_by_all_calls_after_row(-1)
         adjoints = self.sweep.adjoints
         edges = self.sweep.edges
-        last_share_positions: dict[int, tuple] = {}
+        last_share_positions: FactsById = {}
         for call, shares in edges.items():
             # Drop the shares of rows to which JAX sent nothing.
             shares[:] = [share for share in shares if share.row in adjoints]

@@ -15,7 +15,7 @@ from jax.tree_util import tree_leaves, tree_map
 
 from ...common.translation import format_error
 from ...engine.record.interrupt_safe import InterruptSafeExit, TemporaryAttributes
-from ...engine.types import Action, CountsByName, ExitProperty, NumberPair, OptionalNumber, TextList
+from ...engine.types import Action, CountsByName, ExitProperty, FactsById, NumberPair, OptionalNumber, TextList
 from ...explain.caller import format_place_suffix, warn_at_user_line
 from ...explain.explanation import Explanation, OptionalExplanation, explain_cause
 from ...explain.reasons.program_text import find_statement
@@ -133,7 +133,7 @@ class FirstGradients:
         self._repeated_statistics = RepeatedStatistics()
         self.watched_count = self._watched_updates = 0
         self.bad_step: OptionalNumber = None
-        self._latest_calls: dict[int, tuple] = {}  # The keys are the ids of the functions.
+        self._latest_calls: FactsById = {}  # The keys are the ids of the functions.
         self._example_numbers: CountsByName = {}  # For each mapped function, the index of the recorded example.
         self._entered = self._is_recording = self._are_gradients_accumulated = False
         # The number of gradients that may still be recorded in a function that runs only to be recorded.

@@ -24,7 +24,7 @@ from ..kept_values import SMALL_SIZE, KeptValue, MemoryBudget
 from ..outside_values import unwrap_function
 
 if TYPE_CHECKING:
-    from ...engine.types import NameList, OptionalNumber, RowList, Scope
+    from ...engine.types import FactsById, NameList, OptionalNumber, RowList, Scope
     from .recording import JaxRecording
 
 LABELS = {
@@ -173,9 +173,9 @@ class JaxLog:
         self.branch_choices: list[BranchChoice] = []
         self._memory_budget = MemoryBudget()
         # The keys of these dictionaries are identities of arrays, and the values contain the arrays.
-        self._rows_by_array: dict[int, tuple] = {}
-        self._constant_rows: dict[int, tuple] = {}
-        self.outside_reads: dict[int, tuple] = {}
+        self._rows_by_array: FactsById = {}
+        self._constant_rows: FactsById = {}
+        self.outside_reads: FactsById = {}
 
     # -- which row ---------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ...engine.types import FloatList
+from ...engine.types import FloatList, OptionalFloat, OptionalNumber
 from ...recording.sites import NOWHERE, Site
 from .run_finding import RunFinding
 
@@ -49,7 +49,7 @@ class Contribution:
 
     pass_number: int
     site: Site
-    scale: float | None = None
+    scale: OptionalFloat = None
     is_finite: bool = True
 
 
@@ -421,7 +421,7 @@ class RunAccounts:
                     extended[key] = (*account.changes, change)
                 account.changes = extended[key]
 
-    def record_first_nonfinite(self, kind: str, site: Site, first_pass: int | None = None) -> None:
+    def record_first_nonfinite(self, kind: str, site: Site, first_pass: OptionalNumber = None) -> None:
         """Record the run's first non-finite value, and ignore later ones.
 
         Args:

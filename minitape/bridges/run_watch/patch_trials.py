@@ -5,12 +5,12 @@ A patch is offered only if the missing gradient appears and the gradient norms o
 
 import ast
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from math import isfinite
 from typing import NamedTuple
 
 from ...common.syntax import list_nodes
-from ...engine.types import OptionalText, TextPair
+from ...engine.types import OptionalText, TextPair, TextSequence
 from ...explain.translated_sentences import fill
 from ..model_page import join_parameter_names
 
@@ -61,7 +61,7 @@ def apply_patch(source: str, line: int, patch: str) -> OptionalText:
 
 
 def judge_patch_for_missing_gradient(
-    original_norms: Mapping[str, float], patched_norms: Mapping[str, float], names_without_gradient: Sequence[str]
+    original_norms: Mapping[str, float], patched_norms: Mapping[str, float], names_without_gradient: TextSequence
 ) -> PatchVerdict:
     """Judge a patch that is meant to restore a missing gradient.
 
@@ -90,7 +90,7 @@ def judge_patch_for_missing_gradient(
 
 
 def _judge_effect_on_other_gradients(
-    patched_norms: Mapping[str, float], names_without_gradient: Sequence[str], other_norms: Mapping[str, float]
+    patched_norms: Mapping[str, float], names_without_gradient: TextSequence, other_norms: Mapping[str, float]
 ) -> PatchVerdict:
     """Judge whether a patch that restores the missing gradient also changes other gradients.
 

@@ -1,12 +1,12 @@
 """Build the page about a whole run, which shows the error, the first non-finite step, the problems and a summary."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ...common.translation import format_error, join_sentences
-from ...engine.types import JsonObject, NameList, NameSet, OptionalNumber, OptionalText, TextList
+from ...engine.types import JsonObject, NameList, NameSet, OptionalNumber, OptionalText, TextList, TextSequence
 from ...explain.explanation import Explanation, list_report_lines_of_problem
 from ...explain.fixes.answer_fixes import format_fix_sentence
 from ...explain.fixes.fault_site import Fix
@@ -45,7 +45,7 @@ class ProblemGroup(NamedTuple):
     fix: str = ""
     patch: OptionalText = None
     patch_line: OptionalNumber = None
-    further: Sequence[str] = ()
+    further: TextSequence = ()
     trial: str = ""
     is_patch_offered: bool = False
 

@@ -14,6 +14,7 @@ import tensorflow as tf
 from tensorflow.python.eager import record
 
 from ...engine.record.interrupt_safe import make_interrupt_safe_context_manager
+from ...engine.types import OptionalNumber, RowList
 from ...recording.recorded_rows import TapeStateChange
 from ...recording.sites import CallStack, Site
 from ..kept_values import KeptValue
@@ -80,7 +81,7 @@ class TensorFlowExtra:
     is_watched_late: bool = False
     function_call: FunctionCall | None = None
     call_stack: CallStack = ()
-    row_count: int | None = None
+    row_count: OptionalNumber = None
 
     def find_object(self) -> Any:
         """Return the tensor of the row or, for a variable, the handle. A sweep accepts both as sources.
@@ -192,7 +193,7 @@ class ReturnedGradient(NamedTuple):
         source_id: The identity of the tensor or handle that the gradient belongs to.
     """
 
-    target_rows: list[int]
+    target_rows: RowList
     call_stack: CallStack
     row_count: int
     source_id: int

@@ -13,6 +13,7 @@ from tensorflow.python.autograph.impl import api
 from tensorflow.python.eager import context
 from tensorflow.python.framework import ops
 
+from ...engine.types import OptionalText, TextList
 from ...recording.sites import NOWHERE, CallStack, Site, find_user_call_stack, find_user_site
 
 LABELS = {
@@ -44,7 +45,7 @@ SHAPE_OPS = {"Shape", "ShapeN", "Rank", "Size", "BroadcastGradientArgs", "VarIsI
 _match_default_name = re.compile(r"(.*/)?[Vv]ariable(_\d+)?(:0)?").fullmatch
 
 
-def find_given_variable_name(variable: Any) -> str | None:
+def find_given_variable_name(variable: Any) -> OptionalText:
     """Return the name that the program gave a variable, or None if the variable has TensorFlow's default name.
 
     Args:
@@ -83,7 +84,7 @@ class RunningLine:
     def __init__(self) -> None:
         """Start with no replayed call and no open function."""
         self.replayed_call: tuple[CallStack, int] | None = None
-        self.function_names: list[str] = []
+        self.function_names: TextList = []
 
     def find_site(self) -> Site:
         """Return the program line that is running."""
@@ -98,7 +99,7 @@ class RunningLine:
         inner_sites = map(to_site_before_autograph, find_user_call_stack()[skipped_count:])
         return [*outer_stack, *(site for site in inner_sites if site != NOWHERE)]
 
-    def list_open_scopes(self) -> list[str]:
+    def list_open_scopes(self) -> TextList:
         """Return the names of the open functions and name scopes. Keras opens a name scope for each layer."""
         return [*self.function_names, *filter(None, (context.context().scope_name or "").split("/"))]
 

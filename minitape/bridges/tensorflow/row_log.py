@@ -50,7 +50,7 @@ from .operation_log import (
 from .tensor_rows import TensorRows
 
 if TYPE_CHECKING:
-    from ...engine.types import JsonObject, OptionalNumber, RowByRow, RowList
+    from ...engine.types import FactsById, JsonObject, OptionalNumber, RowByRow, RowList
     from .function_calls import ReplayedCall
     from .recording import TensorFlowRecording
 
@@ -117,7 +117,7 @@ class TensorFlowLog:
         self.function_calls: list[FunctionCall] = []
         self.later_functions = set[Any]()
         self.replayed_calls: dict[FunctionCall, ReplayedCall | None] = {}
-        self.original_values: dict[int, tuple] = {}
+        self.original_values: FactsById = {}
         self.refused_sweep: RefusedSweep | None = None
         self.patches = FrameworkPatches()
         self.optimizer_steps: list[OptimizerStep] = []

@@ -12,7 +12,7 @@ from tensorflow.python.eager.polymorphic_function.concrete_function import _Tape
 
 from ...common.grouping import group_values_by_key
 from ...engine.record.interrupt_safe import TemporaryAttributes
-from ...engine.types import OptionalNumber, RowList
+from ...engine.types import FactsById, OptionalNumber, RowList
 from ...recording.recorded_rows import BackwardPass
 from .guard import SafeWriter
 from .kept_tensors import pause_recording
@@ -222,7 +222,7 @@ class ShareRecorder:
             (row.extra.op, row.index) for row in recorded_rows if row.kind == "operation" and row.output == 0
         )
         self.partial_sums: dict = {}
-        self.last_share_positions: dict[int, tuple] = {}
+        self.last_share_positions: FactsById = {}
 
     def record_shares_of_sweep(self, operations: list[tuple]) -> None:
         """Record the steps of a sweep in TensorFlow's order.

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 from torch.utils.hooks import RemovableHandle
 
-from ...engine.types import OptionalNumber, RowList, RowSet
+from ...engine.types import OptionalNumber, RowByRow, RowList, RowSet
 from ...recording.recorded_rows import BackwardPass
 from ...recording.sites import NOWHERE, Site
 from ..recording import RecordedRow
@@ -46,7 +46,7 @@ class TorchGraph:
         self.keeps_graph = False
         self.site = NOWHERE
         self.is_running = False
-        self._rows_by_node: dict[Any, dict[int, int]] = {}  # The inner keys are the numbers of a node's outputs.
+        self._rows_by_node: dict[Any, RowByRow] = {}  # The inner keys are the numbers of a node's outputs.
         self._hook_handles: list[RemovableHandle] = []
         self._leaf_hooks: list[tuple[Tensor, Callable]] = []
         self._requested_rows: RowSet = set()  # The results that have their own hook.

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 
 from ...common.translation import format_error
-from ...engine.types import CountsByName
+from ...engine.types import CountsByName, OptionalFlag
 from ...explain.caller import warn_at_user_line
 from ...explain.translated_sentences import fill
 from ..model_page import ModelPage, join_parameter_names
@@ -111,7 +111,7 @@ class WatchedProgram:
         self.side_effects = SideEffects()
         self.anomaly_answer: Message | None = None
         self.obstacle = ""
-        self._anomaly_was_recorded: bool | None = None  # None until there is an anomaly.
+        self._anomaly_was_recorded: OptionalFlag = None  # None until there is an anomaly.
         self._start_copy: WaitingCopy | None = None
         self._copies: list[WaitingCopy] = []
         self._began = self._copied_at = monotonic()

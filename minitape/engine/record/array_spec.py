@@ -8,7 +8,7 @@ from math import prod
 import numpy as np
 from numpy import ndarray
 
-from ..types import NumPyType, Sizes
+from ..types import NumPyType, OptionalFlag, Sizes
 
 
 class ArraySpec:
@@ -45,7 +45,7 @@ class ArraySpec:
         """Return the spec itself, because the complex conjugate has the same shape and dtype."""
         return self
 
-    def __array__(self, dtype: NumPyType | None = None, copy: bool | None = None) -> ndarray:
+    def __array__(self, dtype: NumPyType | None = None, copy: OptionalFlag = None) -> ndarray:
         """Raise an error instead of converting the spec to an array.
 
         Raises:

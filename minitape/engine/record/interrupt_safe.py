@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager
 from functools import partial, wraps
 from weakref import ref
 
-from ..types import ExitProperty, Function, Object, Params, Returned
+from ..types import ExitProperty, Function, Object, OptionalFlag, Params, Returned
 from .thread_state import state
 
 
@@ -44,7 +44,7 @@ class InterruptSafeExit(property):
         super().__init__(build_exit_method)
         self._leave = leave
 
-    def __call__(self, block: object, *exit_arguments: object) -> bool | None:
+    def __call__(self, block: object, *exit_arguments: object) -> OptionalFlag:
         """Leave the block when ``contextlib.ExitStack`` calls ``type(block).__exit__(block, ...)``.
 
         Args:
@@ -190,7 +190,7 @@ class _GeneratorBlock:
         """Run the generator up to ``yield``, and return the yielded value."""
         return self._generator_context.__enter__()
 
-    def _leave(self, *exit_arguments: Object) -> bool | None:
+    def _leave(self, *exit_arguments: Object) -> OptionalFlag:
         is_handled = self._generator_context.__exit__(*exit_arguments)
         self._exit_ref = None
         return is_handled

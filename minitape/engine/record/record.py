@@ -45,7 +45,7 @@ from numpy import ndarray
 
 from ..table.accelerator import fast
 from ..table.primitives.elementwise import STOP_CODE
-from ..types import OptionalFrame, OptionalNumber, RowSet
+from ..types import OptionalFrame, OptionalNumber, RowByRow, RowSet
 from .array_spec import get_array_spec
 from .interrupt_safe import leave_ended_tapes
 from .kept_arrays import (
@@ -183,7 +183,7 @@ class Record(RowTable):
         self.has_large_arrays = self.has_calls = False
         self.thread = get_ident()
         self.tape_set = object()
-        self.leaf_rows: dict[int, int] = {}
+        self.leaf_rows: RowByRow = {}
         self.numbers: dict[float | tuple[float, type], Tensor] = {}
         self.variables: dict[int, tuple[ResourceVariable, list[int]]] = {}
         self.untracked: RowSet = set()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ..table.primitives import Primitive
     from ..tensor.tensor import Tensor
     from ..tensor.variable import ResourceVariable
-    from ..types import Attributes, RowNumbers
+    from ..types import Attributes, OptionalFloat, RowNumbers
     from .provenance import Origin
 
 LEAF, CALL = 0, 1  # The codes of rows that are not elementwise operations.
@@ -77,7 +77,7 @@ class Leaf(NamedTuple):
     tensor_ref: ref[Tensor] | None = None
     variable_ref: ref[ResourceVariable] | None = None
     version: int = 0
-    number: float | None = None
+    number: OptionalFloat = None
     origin: Origin = None
 
     @property

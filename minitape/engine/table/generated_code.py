@@ -14,13 +14,12 @@ lambda g, x: g * cos(x)
 import ast
 import linecache
 import weakref
-from collections.abc import Sequence
 from copy import deepcopy
 from itertools import count
 from types import CodeType
 
 from ...common.syntax import list_nodes
-from ..types import Function, FunctionsByName, NameSet, Object
+from ..types import Function, FunctionsByName, NameSet, Object, TextSequence
 
 ARGUMENTS = "g, z, x, y=None"  # The arguments of a formula are the output's adjoint, the output and the inputs.
 
@@ -193,7 +192,7 @@ def replace_operators_with_calls(text: str) -> str:
     return ast.unparse(_OperatorCalls().visit(parse_expression(text)))
 
 
-def replace_operands(text: str, operands: Sequence[str]) -> str:
+def replace_operands(text: str, operands: TextSequence) -> str:
     """Replace ``x`` and ``y`` in a formula with other expressions.
 
     >>> replace_operands("x * cos(y)", ["a[i]", "2.0"])

@@ -17,7 +17,7 @@ from ..hooks import hooks
 from ..record.provenance import build_origin, log_escape
 from ..record.row_parts import FLOAT_TYPES
 from ..record.thread_state import state
-from ..types import Array, Function, Index, NumPyType, Object, OptionalText, Sizes, TensorMembers
+from ..types import Array, Function, Index, NumPyType, Object, OptionalFlag, OptionalText, Sizes, TensorMembers
 from ..values.dtypes import _BY_NUMPY, DType, find_dtype_of_numpy_dtype
 from ..values.shape import TensorShape
 
@@ -153,7 +153,7 @@ class EagerTensor(Tensor, metaclass=_FullName):
 
     # -- Python's protocols ------------------------------------------------------------------------
 
-    def __array__(self, dtype: NumPyType | None = None, copy: bool | None = None) -> ndarray:
+    def __array__(self, dtype: NumPyType | None = None, copy: OptionalFlag = None) -> ndarray:
         """Return the value as a NumPy array for NumPy functions. The array is a copy unless ``copy`` is False."""
         if self._record is not None and self._record.first_run is not None:
             self._record.first_run.refuse_or_guard_value(self, "asarray")

@@ -24,7 +24,7 @@ from ..record.row_parts import FLOAT_TYPES
 from ..record.thread_state import get_current_first_run, state
 from ..table.float_warnings import ignore_fp_errors
 from ..table.primitives import TABLE
-from ..types import OptionalText, RowNumbers, TensorOperators
+from ..types import OptionalFlag, OptionalText, RowNumbers, TensorOperators
 from ..values.argument_errors import build_argument_error
 from ..values.shape import TensorShape
 from .conversion import convert_to_tensor
@@ -72,7 +72,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
     def __init__(
         self,
         initial_value: Value = None,
-        trainable: bool | None = None,
+        trainable: OptionalFlag = None,
         *,
         name: OptionalText = None,
         dtype: DTypeLike = None,
@@ -554,7 +554,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
         """Return a slice of the current state. The slice has an ``assign`` method."""
         return hooks.getitem(self._read_and_watch(), key, self)
 
-    def __array__(self, dtype: NumPyType | None = None, copy: bool | None = None) -> ndarray:
+    def __array__(self, dtype: NumPyType | None = None, copy: OptionalFlag = None) -> ndarray:
         """Return the current state as a NumPy array, for NumPy functions."""
         array = self._read_and_watch().__array__(dtype, copy)
         return np.asarray(array.item()) if array.dtype == object and not array.ndim and dtype is None else array

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 from ...common.shared_results import get_or_build_shared_result
 from ...common.syntax import select_nodes
-from ...engine.types import OptionalExpression
+from ...engine.types import OptionalExpression, TextList
 from ...recording.sites import read_source_lines
 from ...recording.value_summary import to_float_array
 from ..reasons.object_names import find_access_path
@@ -98,7 +98,7 @@ class FaultSite:
         return [statement for statement in self.program.statements if statement.file == self.statement.file]
 
     @property
-    def lines(self) -> list[str]:
+    def lines(self) -> TextList:
         """The lines of the file or cell, without their line endings."""
         return [line.rstrip("\n") for line in read_source_lines(self.statement.file)]
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...common.syntax import list_nodes
-from ...engine.types import OptionalExpression
+from ...engine.types import OptionalExpression, OptionalText
 from ..reasons.program_text import find_last_name_of_dotted_path, parse_expression, unparse
 from .fault_site import (
     Change,
@@ -22,7 +22,7 @@ _RANDOM_FUNCTIONS = set("rand randn randint normal uniform bernoulli sample rsam
 STEP_FUNCTIONS = "round floor ceil trunc sign rint fix floordiv".split()
 
 
-def format_straight_through_estimator(fault: FaultSite, step: ast.expr, operand: OptionalExpression) -> str | None:
+def format_straight_through_estimator(fault: FaultSite, step: ast.expr, operand: OptionalExpression) -> OptionalText:
     """Return a straight-through estimator, such as ``x + stop_gradient(round(x) - x)``.
 
     Args:

@@ -10,6 +10,7 @@ from typing import TypeGuard
 import numpy as np
 
 from ...common.syntax import list_nodes, select_nodes
+from ...engine.types import RowSet
 from ...recording.graph_nodes import CodePlace, to_site
 from ...recording.recorded_rows import Escape, InputEdge, OptionalArray, RecordedRow
 from ...recording.sites import NOWHERE, CallStack, Site, find_innermost_site
@@ -486,7 +487,7 @@ def _did_statement_create_both_as_same_kind(
     return is_same_kind and not statement.does_set_item_at_computed_index
 
 
-def find_differentiable_shared_ancestors(question: Question) -> set[int]:
+def find_differentiable_shared_ancestors(question: Question) -> RowSet:
     """Return the differentiable rows from which both the source and the target were computed.
 
     Args:

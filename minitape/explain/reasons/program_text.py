@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from ...common.syntax import list_nodes, select_nodes
 from ...engine.record.user_frames import is_minitape_or_library_file
 from ...engine.types import (
+    CountsByName,
     NameList,
     NameSet,
     OptionalExpression,
@@ -286,7 +287,7 @@ class CachedProgram(NamedTuple):
         text: The parsed program.
     """
 
-    cells: dict[str, int]
+    cells: CountsByName
     lines: TextList
     text: ProgramText
 

@@ -25,7 +25,7 @@ from ..causes import Kind, get_kind_name_or_error_kind, get_kind_or_error_kind
 from .program_text import find_statement, unparse
 
 if TYPE_CHECKING:
-    from ...engine.types import OptionalNumber, RowList, RowSet, TextsByName
+    from ...engine.types import OptionalFlag, OptionalNumber, RowList, RowSet, TextsByName
     from .adapter import Adapter
 
 Result = TypeVar("Result")
@@ -89,7 +89,7 @@ class Finding:
     variant: str = ""
     other_name: str = ""
     more: list[Finding] = field(default_factory=list)
-    is_intended: bool | None = None
+    is_intended: OptionalFlag = None
     sentence_fields: TextsByName = field(default_factory=dict)
     is_side_break: bool = False
     has_gradient: bool = False

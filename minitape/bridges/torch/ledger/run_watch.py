@@ -24,7 +24,7 @@ from torch.optim import optimizer as optimizers
 
 from ....common.translation import format_error
 from ....engine.record.user_frames import find_user_frame
-from ....engine.types import OptionalFrame, Sizes
+from ....engine.types import OptionalFloat, OptionalFrame, Sizes
 from ....recording.sites import (
     NOWHERE,
     CallStack,
@@ -161,7 +161,7 @@ class TorchRunWatch:
         self._rest_ending_stacks = set[tuple[Site, ...]]()
         self._steps_without_new_route = self._known_route_count = 0
         self._input_keys = set[int]()  # The keys of the inputs whose derivatives the program requests.
-        self._late_losses: list[tuple[Tensor, float | None, Site, int]] = []
+        self._late_losses: list[tuple[Tensor, OptionalFloat, Site, int]] = []
         self._last_pause = NOWHERE
         self._optimizer_stack: CallStack = []  # The lines that were running when the last optimizer was created.
 
@@ -406,7 +406,7 @@ class TorchRunWatch:
             key = old_contribution.site, new_contribution.site, account.key
             self.accounts.sent_by_another[key] = None
 
-    def _store_loss_and_record_when_due(self, roots: Tensors, scale: float | None, site: Site) -> None:
+    def _store_loss_and_record_when_due(self, roots: Tensors, scale: OptionalFloat, site: Site) -> None:
         if not roots:
             return
         root = roots[0].detach()

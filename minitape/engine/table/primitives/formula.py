@@ -19,7 +19,7 @@ from functools import partial
 import numpy as np
 from numpy import float32, float64, ndarray
 
-from ...types import Array, Function, FunctionsByName
+from ...types import Array, Function, FunctionsByName, NameSet
 from ..accelerator import create_filled_array
 from ..generated_code import find_names_in_expression
 
@@ -117,7 +117,7 @@ def _build_scalar_functions(float_type: type) -> FunctionsByName:
 SCALAR = {float32: _build_scalar_functions(float32), float64: _build_scalar_functions(float64)}
 
 
-def find_formula_variables(text: str) -> set[str]:
+def find_formula_variables(text: str) -> NameSet:
     """Return the variables among g, x, y and z that a formula reads.
 
     >>> sorted(find_formula_variables("g * cos(x)"))
