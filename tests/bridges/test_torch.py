@@ -144,10 +144,21 @@ def test_rows_have_their_lines_names_and_modules():
         loss.backward()
     rows = [(r["name"] or r["op"], r["line"] - first, r["scope"]) for r in recording.snapshot()["rows"]]
     assert rows == [
-        ("leaf", 13, []), ("layers.0.weight", 8, []), ("layers.0.bias", 8, []), ("linear", 8, ["Net", "layers.0"]),
-        ("layers.1.weight", 8, []), ("layers.1.bias", 8, []), ("linear", 8, ["Net", "layers.1"]), ("mul", 9, ["Net"]),
+        ("leaf", 13, []), ("layers.0.weight", 8, []), ("layers.0.bias", 8, []), ("linear", 8, ["net", "layers.0"]),
+        ("layers.1.weight", 8, []), ("layers.1.bias", 8, []), ("linear", 8, ["net", "layers.1"]), ("mul", 9, ["net"]),
         ("loss", 13, []),
     ]  # fmt: skip
+
+
+def test_modules_of_the_same_class_have_their_own_names():
+    enc, others = torch.nn.Linear(2, 3), {"dec": torch.nn.Linear(3, 1)}
+    with bridge.record() as recording:
+        for _ in range(2):
+            others["dec"](enc(torch.ones(1, 2)))
+        torch.nn.Tanh()(torch.nn.Tanh()(torch.ones(2)))
+    scopes = [row["scope"] for row in recording.snapshot()["rows"] if row["kind"] == "operation"]
+    assert scopes[:4] == [["enc"], ["others['dec']"]] * 2
+    assert scopes[4] == ["Tanh"] and scopes[5] != ["Tanh"]  # The program has no names for these two.
 
 
 def test_each_layer_of_a_model_is_one_row_of_a_folded_picture():
@@ -160,7 +171,7 @@ def test_each_layer_of_a_model_is_one_row_of_a_folded_picture():
     folded = fold_layers(snapshot, map_layer_paths_to_descriptions(net))
     first, relu, last, total = [row for row in folded["rows"] if row["kind"] == "operation"]
     assert (first["name"], first["label"]) == ("layer 0", "Linear, 9 parameters")
-    assert (last["name"], last["label"], last["scope"]) == ("2.0", "Linear, 4 parameters", ["Sequential", "2"])
+    assert (last["name"], last["label"], last["scope"]) == ("2.0", "Linear, 4 parameters", ["net", "2"])
     assert (relu["inputs"], last["inputs"]) == ([first["row"]], [relu["row"]])
     sent = {edge["input"]: edge["product"]["data"] for step in folded["sweep"]["steps"] for edge in step["edges"]}
     assert sent[0] == x.grad.tolist() and total["name"] == "loss"

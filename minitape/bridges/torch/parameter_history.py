@@ -11,7 +11,9 @@ from torch.nn import Module
 from ...common.shared_results import get_or_build_shared_result
 from ...recording.sites import NOWHERE, Site, find_user_site
 from ..kept_values import IdentityMap
+from ..model_page import store_under_unused_name
 from .kept_tensors import OptionalTensor, Tensors
+from .model_parameters import find_access_path_in_program
 
 
 class ParameterCopy(NamedTuple):
@@ -30,7 +32,7 @@ class ParameterHistory:
     """The names of parameters, and the lines that copied, replaced or froze them.
 
     Attributes:
-        called_modules: The modules that the program called directly, not from another module.
+        called_modules: The modules that the program called directly, not from another module, by their names.
         tensor_names: Each parameter's and buffer's name in its module.
         parameter_copies: For each parameter created by ``copy.deepcopy``, its original and the line that copied it.
         freezing_sites: For each tensor, the last line that set its ``requires_grad`` to False.
@@ -38,7 +40,7 @@ class ParameterHistory:
 
     def __init__(self) -> None:
         """Start with an empty history."""
-        self.called_modules: list[weakref.ref[Module]] = []
+        self.called_modules: dict[str, weakref.ref[Module]] = {}
         self.tensor_names = IdentityMap()
         self.parameter_copies = IdentityMap()
         self._removal_sites = IdentityMap()
@@ -86,9 +88,25 @@ class ParameterHistory:
                 return site
         return NOWHERE
 
+    def find_or_add_called_module(self, module: Module) -> str:
+        """Return the name of a module that the program calls directly, and add the module if it is new.
+
+        The name is the program's expression for the module, or else its class name. A number distinguishes modules
+        with the same name.
+
+        Args:
+            module: The module.
+        """
+        for name, ref in self.called_modules.items():
+            if ref() is module:
+                return name
+        name = find_access_path_in_program(module) or type(module).__name__
+        store_under_unused_name(self.called_modules, name, weakref.ref(module))
+        return [*self.called_modules][-1]
+
     def list_called_root_modules(self) -> list[Module]:
         """Return the called modules that are not part of another called module."""
-        modules = [module for ref in self.called_modules if (module := ref()) is not None]
+        modules = [module for ref in self.called_modules.values() if (module := ref()) is not None]
         parts = {part for module in modules for part in module.modules() if part is not module}
         return [module for module in modules if module not in parts]
 

@@ -470,9 +470,8 @@ class TorchWatcher(Watcher):
         if not self._running_modules:
             for name, tensor in [*module.named_parameters(), *module.named_buffers()]:
                 self.log.history.tensor_names.setdefault(tensor, name)
-            if not any(ref() is module for ref in self.log.history.called_modules):
-                self.log.history.called_modules.append(weakref.ref(module))
-            path: Scope = (type(module).__name__,)
+            name = self._run_safely(self.log.history.find_or_add_called_module, module)
+            path: Scope = (name or type(module).__name__,)
         else:
             parent, outer_path = self._running_modules[-1]
             names = self._submodule_names.get(parent)
