@@ -296,5 +296,4 @@ class _ComparedTape:
         """
         if row["kind"] != "operation":
             return str(row["name"] or row["label"] or row["op"]).removesuffix(":0")
-        text = re.sub(ROW_NUMBER, "…", self._expressions.list_texts_longest_first(row)[0])
-        return re.sub(r"^(\[…\])\((.+)\)$", r"\2\1", text)  # x[…] instead of […](x)
+        return re.sub(ROW_NUMBER, "…", self._expressions.list_texts_longest_first(row)[0])

@@ -110,11 +110,13 @@ class Expressions:
             right_mark = "ᵀ" if label.endswith("@ᵀ") else ""
             return left_text + INFIX_SIGNS[label] + right_text + right_mark, precedence
         if len(parts) == 1:
-            operand = _add_needed_brackets(*parts[0], 2 + (label == "x²"))
+            operand = _add_needed_brackets(*parts[0], 2 + (label == "x²" or label.startswith("[")))
             if label == "x²":
                 return f"{operand}²", 2
             if label == "neg":
                 return f"−{operand}", 1
+            if label.startswith("["):
+                return operand + label, 3
             formula = (row.get("said") or [""])[0]
             if _match_number_operand(formula):  # Other frameworks do not record a number as an input.
                 return formula.replace("x", operand).replace("^2", "²").replace("^3", "³"), 0

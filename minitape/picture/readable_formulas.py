@@ -97,6 +97,26 @@ def list_array_operation_formulas(name: str, attrs: Mapping[str, object], result
     return FORMULAS_BY_ARRAY_OPERATION.get(name, [])
 
 
+def format_index(index: object) -> str:
+    """Return the label of an operation that selects elements, with the index as the program writes it.
+
+    Args:
+        index: What is in the brackets. A part that is neither an integer, a slice nor None, such as a mask, is "…".
+
+    >>> format_index((0, slice(1, None))), format_index((..., slice(None, None, 2), None)), format_index([2, 3])
+    ('[0, 1:]', '[…, ::2, None]', '[…]')
+    """
+    parts = index if isinstance(index, tuple) else (index,)
+    return f"[{', '.join(map(_format_index_part, parts))}]"
+
+
+def _format_index_part(part: object) -> str:
+    if isinstance(part, slice):
+        bounds = map(_format_index_part, (part.start, part.stop, part.step))
+        return ":".join(bounds).replace("None", "").removesuffix(":")
+    return str(part) if isinstance(part, int | None) else "…"
+
+
 def format_readable_formula(text: str) -> str:
     """Return a formula or rule from the table as readable text.
 

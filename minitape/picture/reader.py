@@ -46,7 +46,7 @@ from .picture_rows import (
     get_start_row,
     list_plain_arguments,
 )
-from .readable_formulas import list_array_operation_formulas
+from .readable_formulas import format_index, list_array_operation_formulas
 from .reader_base import Reader, merge_parts_and_return_merged
 from .recomputed_values import are_released_values_small, recompute_released_values
 from .shown_values import pack_value, to_value_fields
@@ -325,6 +325,8 @@ class TapeReader(Reader):
             fields["label"] = shorten_name(call.attrs["call"].name)
         elif primitive_name == "function" and "concrete_function" in call.attrs:
             fields["label"] = shorten_name(call.attrs["concrete_function"].name)
+        elif primitive_name == "slice":
+            fields["label"] = format_index(call.attrs["spec"])
         elif primitive_name == "matmul":
             left_mark = "ᵀ" if call.attrs.get("transpose_a") else ""
             right_mark = "ᵀ" if call.attrs.get("transpose_b") else ""

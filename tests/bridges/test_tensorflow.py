@@ -98,6 +98,15 @@ def test_rows_are_whole(name):
     assert any(gradient is not None for gradient in snapshot["sweep"]["gradients"])
 
 
+def test_elements_have_their_index_as_label():
+    x, i = tensorflow.Variable([[1.0, 2.0], [3.0, 4.0]]), tensorflow.constant(1)
+    with bridge.record() as recording, tensorflow.GradientTape() as tape:
+        y = x[0, 1] * x[1][-1] + x[i, 0] + tensorflow.reduce_sum(x[:, 1:]) + tensorflow.reduce_sum(x[0, None])
+    tape.gradient(y, x)
+    labels = [row["label"] for row in recording.snapshot()["rows"] if row["op"] == "StridedSlice"]
+    assert labels == ["[0, 1]", "[1]", "[-1]", "[1, 0]", "[ ]", "[ ]"]
+
+
 def test_rows_have_lines_names_and_scopes():
     w = tensorflow.Variable([1.0, 2.0], name="w")
     first = test_rows_have_lines_names_and_scopes.__code__.co_firstlineno

@@ -161,6 +161,14 @@ def test_modules_of_the_same_class_have_their_own_names():
     assert scopes[4] == ["Tanh"] and scopes[5] != ["Tanh"]  # The program has no names for these two.
 
 
+def test_elements_have_their_index_as_label():
+    x = torch.ones(2, 3, requires_grad=True)
+    with bridge.record() as recording:
+        y = x[0, 1] * x[1][2] + x[:, 1:].sum() + x[x > 0].sum() + x[..., None, ::2].sum()
+    labels = [row["label"] for row in recording.snapshot()["rows"] if row["op"] == "getitem"]
+    assert labels == ["[0, 1]", "[1]", "[2]", "[:, 1:]", "[…]", "[…, None, ::2]"] and y.requires_grad
+
+
 def test_each_layer_of_a_model_is_one_row_of_a_folded_picture():
     net = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.ReLU(), torch.nn.Sequential(torch.nn.Linear(3, 1)))
     x = torch.ones(4, 2, requires_grad=True)

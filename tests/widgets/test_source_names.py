@@ -116,3 +116,14 @@ def test_the_start_value_of_a_name_that_is_assigned_again_has_the_number_0():
         for _ in range(2):
             y = y * tf.Variable(2.0, name="w")
     assert [row["name"] for row in tf.snapshot(tape)["rows"]] == ["w:0", "y₀", None, "w:0", "y"]
+
+
+def test_an_element_is_called_by_its_index_in_each_picture():
+    x = tf.Variable([[0.5, 1.0], [2.0, 3.0]])
+    with tf.GradientTape() as tape:
+        y = x[0, 1] * x[1][0] + tf.reduce_sum(x[:, 1:]) + (x * x)[1, 1]
+    labels = [row["label"] for row in tf.snapshot(tape)["rows"] if row["op"] == "slice"]
+    assert labels == ["[0, 1]", "[1]", "[0]", "[:, 1:]", "[1, 1]"]
+    svg = tf.draw(tape, y, x).svg
+    assert all(f">{text}<" in svg for text in ("x[0, 1]", "x[1][0]", "x[:, 1:]", "⑧[1, 1]"))
+    assert "x[0, 1]" in tf.draw(tape, y, x).source

@@ -5,6 +5,7 @@ line is running.
 """
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -14,6 +15,7 @@ from tensorflow.python.eager import context
 from tensorflow.python.framework import ops
 
 from ...engine.types import OptionalText, TextList
+from ...picture.readable_formulas import format_index
 from ...recording.sites import NOWHERE, CallStack, Site, find_user_call_stack, find_user_site
 
 LABELS = {
@@ -118,6 +120,19 @@ def to_handle_or_value(value: Any) -> Any:
 def find_handle_id(value: Any) -> int:
     """Return the identity of a variable's handle or, for any other value, of the value itself."""
     return id(to_handle_or_value(value))
+
+
+def find_index_label(op: str, inputs: Sequence, outputs: Sequence) -> str:
+    """Return the label of an operation that selects with integers, such as "[0]", or "" for any other operation.
+
+    Args:
+        op: TensorFlow's name for the operation.
+        inputs: Its input tensors. For a StridedSlice, the second contains where each part of the index begins.
+        outputs: Its results. If each part of the index removes an axis, all parts are integers.
+    """
+    if op != "StridedSlice" or inputs[0].shape.rank - outputs[0].shape.rank != inputs[1].shape[0]:
+        return ""
+    return format_index(tuple(inputs[1]._numpy().tolist()))  # A .numpy() call would be recorded as an escape.
 
 
 def is_watched_by_open_tape(tensor: Any) -> bool:

@@ -41,6 +41,7 @@ from .operation_log import (
     find_break_cause,
     find_given_variable_name,
     find_handle_id,
+    find_index_label,
     is_dataset_op,
     is_watched_by_open_tape,
     to_handle_or_value,
@@ -191,18 +192,20 @@ class TensorFlowLog:
                 for tensor, is_parameter in zip(inputs, parameter_flags, strict=True)
                 if not is_parameter
             ]
-            self._record_operation(op, rows, outputs, function_call)
+            self._record_operation(op, rows, outputs, function_call, find_index_label(op, inputs, outputs))
 
-    def _record_operation(self, op: str, input_rows: RowList, outputs: Sequence, function_call: Any = None) -> None:
+    def _record_operation(
+        self, op: str, input_rows: RowList, outputs: Sequence, function_call: Any = None, label: str = ""
+    ) -> None:
         has_tracked_input = self.recording.is_any_tracked(input_rows)
         site = self.running_line.find_site()
         scope = [*self.running_line.list_open_scopes()]
         call_id: OptionalNumber = None
-        name = label = to_operation_or_function_name(op)
+        name = display_name = to_operation_or_function_name(op)
         if function_call is not None:
             name = "function"  # Rows with this name can be opened in pictures.
         # Drop a scope that contains only this operation, as in the case of strided_slice.
-        if scope and scope[-1].replace("_", "").lower() == label.lower():
+        if scope and scope[-1].replace("_", "").lower() == display_name.lower():
             scope.pop()
         for output, tensor in enumerate(outputs):
             is_watched = is_watched_by_open_tape(tensor)
@@ -215,7 +218,7 @@ class TensorFlowLog:
                 name,
                 input_rows,
                 value,
-                label=LABELS.get(op, label),
+                label=label or LABELS.get(op, display_name),
                 call_id=call_id,
                 output=output,
                 site=site,

@@ -12,7 +12,7 @@ from torch.autograd.function import BackwardCFunction
 from torch.nn import Parameter
 
 from ...common.shared_results import get_or_build_shared_result
-from ...recording.sites import NOWHERE, CallStack, Site, find_user_call_stack, find_user_site
+from ...recording.sites import CallStack, Site, find_user_call_stack, find_user_site
 from ..kept_values import IdentityMap
 from ..recording import ROW_LIMIT, RecordedRow
 from .autograd_graph import TorchGraph, find_grad_fn, strip_node_name
@@ -347,7 +347,7 @@ class TorchLog:
         return row
 
     def record_operation(
-        self, op: str, input_rows: RowList, outputs: Tensors, cause: str = "", site: Site = NOWHERE
+        self, op: str, input_rows: RowList, outputs: Tensors, cause: str = "", label: str = ""
     ) -> RowList:
         """Add rows for the results of a call.
 
@@ -356,15 +356,15 @@ class TorchLog:
             input_rows: The rows of the tensors that the function read.
             outputs: The results.
             cause: Why no gradient passes through the call, if already known.
-            site: The line of the call, or NOWHERE for the line that is running.
+            label: The text in the node of a picture, or "" for the operation's usual label.
 
         Returns:
             The rows of the results, in the same order.
         """
-        site = find_user_site() if site is NOWHERE else site
+        site = find_user_site()
         has_tracked_input = self.recording.is_any_tracked(input_rows)
         name = op.strip("_") or op
-        label = LABELS.get(name, name)
+        label = label or LABELS.get(name, name)
         rows = []
         nodes = [find_grad_fn(tensor) for tensor in outputs]
         for number, (tensor, node) in enumerate(zip(outputs, nodes, strict=True)):

@@ -22,6 +22,7 @@ from torch.optim import optimizer as optimizers
 from torch.overrides import TorchFunctionMode, _get_current_function_mode_stack, _pop_mode, _push_mode
 
 from ...engine.record.user_frames import is_minitape_or_library_file
+from ...picture.readable_formulas import format_index
 from ...recording.sites import find_user_site
 from ..framework_patches import FrameworkPatches, Watcher
 from .global_hooks import add_global_hook
@@ -349,7 +350,8 @@ class TorchWatcher(Watcher):
                 self.recording.error = error, find_user_site()
             raise
         if self.recording.internal_error is None:
-            self._run_safely(self._record_result, function_name, inputs, rows_before, changed_tensors, result)
+            label = format_index(args[1]) if function_name == "__getitem__" else ""
+            self._run_safely(self._record_result, function_name, inputs, rows_before, changed_tensors, result, label)
         return result
 
     def _copy_values_and_list_rows_before_change(self, inputs: Tensors, changed_tensors: Tensors) -> RowList:
@@ -369,6 +371,7 @@ class TorchWatcher(Watcher):
         rows_before: RowList | None,
         changed_tensors: Tensors,
         result: Any,
+        label: str,
     ) -> None:
         """Record an operation's results, or the new values of arguments changed in place."""
         outputs = changed_tensors or list_tensors_in_arguments((result,))
@@ -392,7 +395,7 @@ class TorchWatcher(Watcher):
             if base_rows:  # The base of a view changes together with the view.
                 self.log.in_place_changes.append((base_rows[0], self.log.find_or_add_row(base)))
         new_rows = self.log.record_operation(
-            function_name, rows, outputs, _find_break_cause_by_name(function_name, inputs, outputs)
+            function_name, rows, outputs, _find_break_cause_by_name(function_name, inputs, outputs), label
         )
         if not changed_tensors:
             return

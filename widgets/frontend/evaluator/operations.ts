@@ -35,6 +35,12 @@ export interface CallArguments {
 /** An index: for each axis a position, or [start, stop, step]; null for a new axis. */
 export type SliceSpec = (number | (number | null)[] | null)[];
 
+/** An index as the program writes it: `[0, 1:3, ::2]`. */
+export function formatIndex(spec: SliceSpec): string {
+  const texts = spec.map((part) => String(part ?? "None"));
+  return `[${texts.map((text) => text.replaceAll(",", ":").replace(/:$/, "")).join(", ")}]`;
+}
+
 type Forward = (inputs: NumericArray[], args: CallArguments) => NumericArray | null;
 
 // --- axes ---

@@ -5,7 +5,14 @@ import type { Row, Sweep, SweepEdge, SweepStep } from "../src/snapshot";
 import { t } from "../src/words";
 import { addArrays, filled, MAX_SIZE, scalar, type NumericArray } from "./arrays";
 import { toValue } from "./numpy_text";
-import { applyRule, computeShare, computeValue, fitToShape, isArrayOperation } from "./operations";
+import {
+  applyRule,
+  computeShare,
+  computeValue,
+  fitToShape,
+  formatIndex,
+  isArrayOperation,
+} from "./operations";
 import type { Algebra, CallArguments } from "./operations";
 import { parseExpression, type Expression } from "./expression_syntax";
 import { isOperation, OPERATIONS } from "./table";
@@ -228,6 +235,7 @@ export class Recording implements Algebra<number> {
       const [left, right] = [args?.transpose_a, args?.transpose_b];
       fields.label = `${left ? "ᵀ" : ""}@${right ? "ᵀ" : ""}`;
     }
+    if (name === "slice") fields.label = formatIndex(args?.spec ?? []);
     if (isArrayOperation(name)) fields.arguments = { ...args };
     return this.add(value, place, fields, marks);
   }

@@ -8,7 +8,7 @@ import {
   each,
   elide,
   gone,
-  nameOf,
+  markOf,
   operationOf,
   shapeText,
   shortName,
@@ -336,7 +336,7 @@ function titleRoom(row: Row | null, kind: string): number {
 function wholeTitle({ row, group }: Node, result: string, rows?: Row[]): string {
   if (row) {
     const title = row.kind === "operation" && row.name ? row.name : titleOf(row);
-    return rows && title[0] === "[" ? nameOf(rows[row.inputs[0]]) + title : title; // `x[0]`
+    return rows && title[0] === "[" ? markOf(rows[row.inputs[0]]) + title : title; // `x[0]`
   }
   return group ? result || groupTitle(group) : "";
 }

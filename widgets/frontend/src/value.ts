@@ -293,20 +293,10 @@ export function markOf(row: Row): string {
 
 /** What an operation is called in the picture. */
 export function operationOf(row: Row): string {
-  const spec = row.arguments?.spec as Index[] | undefined;
-  if (spec) return `[${spec.map(indexText).join(", ")}]`;
   return shortNumbers(row.label || row.op)
     .replace(/^-$/, "−")
     .replace("^2", "²");
 }
-
-type Index = number | null | (number | null)[]; // one number, a new axis, or a slice
-
-/** An index as the program writes it: `0`, `1:3`, `::2`. */
-const indexText = (index: Index): string =>
-  String(index ?? "None")
-    .replaceAll(",", ":")
-    .replace(/:$/, "");
 
 /** A label without the digits that make it long: `0.1 ×`. */
 function shortNumbers(label: string): string {

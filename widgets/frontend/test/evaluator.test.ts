@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { fromNested, sumAxes, unbroadcast, type NumericArray } from "../evaluator/arrays";
 import { computeFormula, findFormula } from "../evaluator/formulas";
 import { printArray, printNumber } from "../evaluator/numpy_text";
-import { computeShare, computeValue } from "../evaluator/operations";
+import { computeShare, computeValue, formatIndex } from "../evaluator/operations";
 import { buildSnapshot } from "../evaluator/picture";
 import { runProgram } from "../evaluator/program";
 import { parseExpression } from "../evaluator/expression_syntax";
@@ -126,6 +126,13 @@ describe("operations on arrays", () => {
     expect(z.data).toEqual([5, 2]);
     const share = computeShare(operation("slice"), 0, [x], z, array([10, 20]), { spec });
     expect(share?.product.data).toEqual([0, 10, 0, 20]);
+  });
+
+  it("write an index as Python does", () => {
+    const all = [null, null, null];
+    expect(formatIndex([0, [1, 3, null], [null, null, 2], null, all])).toBe(
+      "[0, 1:3, ::2, None, :]",
+    );
   });
 });
 
