@@ -31,6 +31,7 @@ from ..picture.snapshot_types import (
     SweepFields,
     TapeFields,
 )
+from ..picture.source_names import MAX_ASSIGNMENTS, add_number
 from ..picture.stepper import SweepSteps
 from ..picture.truncation import shorten_name
 from ..recording.expression_names import map_file_line_and_operation_to_result_name
@@ -470,7 +471,7 @@ class RecordingReader(Reader):
     def update_rows_after_recording(self, rows: PictureRows) -> list[RowFields]:
         """Name the results that the source code assigns to variables, such as locals of a function that has returned.
 
-        If several results share a name, as in the iterations of a loop, none of them gets the name.
+        Results with the same name, as in the turns of a loop, are numbered.
 
         Args:
             rows: All rows of the recording, in order.
@@ -485,9 +486,10 @@ class RecordingReader(Reader):
         )
         taken_names = {None, *(row.get_field("name") for row in rows)}
         parts: list[RowFields] = [
-            {"row": numbers[0], "name": name}
-            for name, numbers in rows_by_name.items()
-            if len(numbers) == 1 and name not in taken_names
+            {"row": row, "name": add_number(name, number) if len(named_rows) > 1 or name in taken_names else name}
+            for name, named_rows in rows_by_name.items()
+            if name is not None and len(named_rows) <= MAX_ASSIGNMENTS
+            for number, row in enumerate(named_rows, 1)
         ]
         return merge_parts_and_return_merged(rows, parts)
 

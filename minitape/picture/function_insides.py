@@ -16,7 +16,7 @@ from ..engine.record.record import Record
 from ..engine.record.row_parts import Call
 from ..engine.record.thread_state import state
 from ..engine.tensor.tensor import EagerTensor, wrap_array_with_origin
-from ..engine.types import ArraysByRow, NameList, OptionalNumber, Structure
+from ..engine.types import ArraysByRow, NameList, OptionalNumber, RowSequence, Structure
 from .reader import TapeReader, match_default_name
 from .reader_base import merge_parts_and_return_merged
 from .shown_values import to_value_fields
@@ -26,7 +26,6 @@ from .stepper import MAX_EAGER_ROWS, build_tape_stepper
 
 MAX_CALLS = 16  # Only this many calls of a recording have an inside in its snapshot.
 MAX_ROWS = 2_000  # Further rows of an inside are omitted.
-MAX_ASSIGNMENTS = 6  # The results of a longer loop have no names, because such a loop is folded.
 MAX_DEPTH = 3  # Calls nested more deeply have no inside.
 
 
@@ -107,12 +106,15 @@ def _build_function_inside(
             return None
     if not _are_outputs_as_recorded(record, call, outputs):
         return None
-    names = {name: value for name, value in zip(_list_call_input_names(reader, call), inputs, strict=True) if name}
-    inner_reader = TapeReader(tape, [{**names, concrete_function.name: tape}])
+    parameters = concrete_function.first_run.argument_names
+    inner_reader = TapeReader(tape, [{**dict(zip(parameters, inputs, strict=False)), concrete_function.name: tape}])
     inner_rows = inner_reader.read_new_rows(MAX_ROWS)
     inner_reader.update_names_and_leaf_states(inner_rows)
-    names_in_source = find_names_in_source(inner_reader.required_recording, inner_rows, MAX_ASSIGNMENTS)
-    merge_parts_and_return_merged(inner_rows, names_in_source)
+    merge_parts_and_return_merged(inner_rows, find_names_in_source(inner_reader.required_recording, inner_rows))
+    # The function's text names its inputs. The caller's names are left for the rest.
+    other_names = _list_names_of_other_inputs(reader, call.inputs[len(parameters) :])
+    inner_reader.namespaces.append(dict(zip(other_names, inputs[len(parameters) :], strict=True)))
+    inner_reader.update_names_and_leaf_states(inner_rows)
     inner_snapshot: Snapshot = inner_reader.build_snapshot_without_sweep(
         [inner_row.to_row_fields() for inner_row in inner_rows], 0
     )
@@ -145,19 +147,15 @@ def _are_outputs_as_recorded(record: Record, call: Call, outputs: Sequence[Eager
     return True
 
 
-def _list_call_input_names(reader: TapeReader, call: Call) -> NameList:
-    """Return the names of a call's inputs: first its parameters, then the variables and tensors that it reads.
+def _list_names_of_other_inputs(reader: TapeReader, rows: RowSequence) -> NameList:
+    """Return the caller's names of the variables and tensors that a call reads but that aren't its arguments.
 
-    Unnamed inputs have the name "", so that the function's text can name them.
+    Inputs without a name have the name "_", which pictures don't show.
     """
-    parameters = call.attrs["concrete_function"].first_run.argument_names
     names_by_row = reader.map_rows_to_python_names()
     leaves = reader.required_recording.leaves
-    names = [
-        names_by_row.get(row) or getattr(getattr(leaves.get(row), "variable", None), "name", "")
-        for row in call.inputs[len(parameters) :]
-    ]
-    return [*parameters, *("" if match_default_name(name) else name.removesuffix(":0") for name in names)]
+    names = [names_by_row.get(row) or getattr(getattr(leaves.get(row), "variable", None), "name", "") for row in rows]
+    return ["_" if not name or match_default_name(name) else name.removesuffix(":0") for name in names]
 
 
 def _compute_function_output_adjoints(reader: TapeReader, target: Structure, sources: Structure) -> ArraysByRow:

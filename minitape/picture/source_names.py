@@ -10,20 +10,20 @@ from .picture_rows import PictureRow
 from .snapshot_types import RowFields
 from .truncation import shorten_name
 
+MAX_ASSIGNMENTS = 100  # The results of a longer loop have no names, because such a loop is folded.
 SUBSCRIPT_DIGITS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
-def find_names_in_source(record: Record, rows: Sequence[PictureRow], max_assignments: int = 0) -> list[RowFields]:
+def find_names_in_source(record: Record, rows: Sequence[PictureRow]) -> list[RowFields]:
     """Return the names that expressions such as ``self.w * x`` give to their operands and results.
 
     Several leaves with the same text, such as the ``self.w`` of two layers, are numbered. The start value of a name
-    that an operation has, as after ``x = x * 2``, has the number 0. The turns of a loop assign the same name, so such
-    operations have no name, or a number as well.
+    that an operation has, as after ``x = x * 2``, has the number 0. Operations that assign the same
+    name, as in the turns of a loop, are numbered from 1.
 
     Args:
         record: The recording.
         rows: All rows of the recording, in order. Rows with a name keep it.
-        max_assignments: The largest number of operations with the same name that are numbered from 1.
 
     Returns:
         The names, as partial rows.
@@ -44,11 +44,11 @@ def find_names_in_source(record: Record, rows: Sequence[PictureRow], max_assignm
     operation_names = {row.get_field("name") for row in rows if row.get_field("kind") == "operation"}
     names: dict[int, OptionalText] = {}
     for name, named_rows in rows_by_operation_name.items():
-        is_unique = len(named_rows) == 1 and name not in taken_names
-        if is_unique or len(named_rows) <= max_assignments:
+        if len(named_rows) <= MAX_ASSIGNMENTS:
             operation_names.add(name)
+            is_unique = len(named_rows) == 1 and name not in taken_names
             for count, number in enumerate(sorted(named_rows), 1):
-                names[number] = name if is_unique else _add_number(name, count)
+                names[number] = name if is_unique else add_number(name, count)
     taken_names.update(names.values())
     unique_names = {
         leaf: _choose_and_add_unique_name(name, taken_names, operation_names) for leaf, name in leaf_names.items()
@@ -59,16 +59,25 @@ def find_names_in_source(record: Record, rows: Sequence[PictureRow], max_assignm
 
 def _choose_and_add_unique_name(name: str, taken_names: set[OptionalText], operation_names: set[OptionalText]) -> str:
     """Return a name that is not taken, with a number if necessary, and add it to the taken names."""
-    unique_name = _add_number(name, 0) if name in operation_names else name
+    unique_name = add_number(name, 0) if name in operation_names else name
     count = 1
     while unique_name in taken_names:
         count += 1
-        unique_name = _add_number(name, count)
+        unique_name = add_number(name, count)
     taken_names.add(unique_name)
     return unique_name
 
 
-def _add_number(name: str, number: int) -> str:
+def add_number(name: str, number: int) -> str:
+    """Return a name with a small number, which tells apart the values that had the name.
+
+    Args:
+        name: The name.
+        number: The number.
+
+    >>> add_number("h", 12)
+    'h₁₂'
+    """
     return name + str(number).translate(SUBSCRIPT_DIGITS)
 
 

@@ -1,6 +1,7 @@
 """Read the names of an operation's operands and result from the program's text."""
 
 import ast
+from collections import Counter
 from collections.abc import Iterable
 from itertools import islice
 from types import CodeType
@@ -76,18 +77,22 @@ def read_expression_names(code: CodeType, offset: int) -> ExpressionNames | None
 def map_file_line_and_operation_to_result_name(files: Iterable[str]) -> dict[tuple[object, ...], str]:
     """Return the names to which statements assign the results of their last operations.
 
+    A line that contains the same operation twice, such as ``y = a * b * c``, is left out, because a recording of
+    another framework knows only the line of an operation.
+
     Args:
         files: The files to read.
 
     Returns:
         The names, keyed by the file, the expression's first line, and the operation, such as "sin" or "×".
     """
-    return {
-        (file, line, names.function): names.result
+    all_names = [
+        ((file, span[0], names.function), names.result)
         for file in files
-        for (line, *_), names in _read_program_expressions(file).names_by_span.items()
-        if names.result
-    }
+        for span, names in _read_program_expressions(file).names_by_span.items()
+    ]
+    counts = Counter(key for key, _ in all_names)
+    return {key: name for key, name in all_names if name and counts[key] == 1}
 
 
 def _read_program_expressions(file: str) -> _ProgramExpressions:

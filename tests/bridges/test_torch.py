@@ -169,6 +169,21 @@ def test_elements_have_their_index_as_label():
     assert labels == ["[0, 1]", "[1]", "[2]", "[:, 1:]", "[…]", "[…, None, ::2]"] and y.requires_grad
 
 
+def test_results_with_the_same_name_are_numbered():
+    def run(w):
+        h = torch.ones(())
+        for _ in range(3):
+            h = torch.tanh(w * h)
+        p = w * w * h  # Two products: one has no name, and a recording doesn't know which.
+        return p, h
+
+    with bridge.record() as recording:
+        run(torch.tensor(0.5, requires_grad=True))
+    names = [(row["op"], row["name"]) for row in tf.snapshot(recording)["rows"] if row["kind"] == "operation"]
+    assert [name for op, name in names if op == "tanh"] == ["h₁", "h₂", "h₃"]
+    assert {name for op, name in names if op == "mul"} == {None}
+
+
 def test_each_layer_of_a_model_is_one_row_of_a_folded_picture():
     net = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.ReLU(), torch.nn.Sequential(torch.nn.Linear(3, 1)))
     x = torch.ones(4, 2, requires_grad=True)

@@ -309,7 +309,8 @@ OPTION = "line width=Npt,|dash pattern=on Npt off Npt,"
 FORMS = [re.compile(form.replace("OPTION", OPTION).replace("N", NUMBER)) for form in PIECES]
 TEX = dict(pair.split() for pair in (  # in formulas, and names
     r"\times ×|\partial ∂|\Sigma Σ|\to →|\div ÷|\pm ±|\sigma σ|\surd √|- −|\langle ⟨|\rangle ⟩|^{T} ᵀ|^{x} ˣ|^{y} ʸ|"
-    r"^2 ²|^4 ⁴|_0 ₀|_2 ₂|\geq ≥|textbackslash \|textasciitilde ~|textasciicircum ^|textless <|textgreater >|ldots …"
+    r"^2 ²|^4 ⁴|_0 ₀|_1 ₁|_2 ₂|_3 ₃|_4 ₄|_5 ₅|_6 ₆|_7 ₇|_8 ₈|_9 ₉|\geq ≥|"
+    r"textbackslash \|textasciitilde ~|textasciicircum ^|textless <|textgreater >|ldots …"
 ).split("|"))  # fmt: skip
 
 

@@ -73,7 +73,7 @@ def test_rows_of_a_call_have_the_names_in_the_functions_text_and_each_turn_a_num
     with tf.GradientTape() as tape:
         z = walk(u, tf.constant(3)) * 2.0
     rows = only(tf.snapshot(tape, z, u))["snapshot"]["rows"]
-    assert [row["name"] for row in rows] == ["u", "a", "b", "y₁", "y₂", "y₃", None]
+    assert [row["name"] for row in rows] == ["x", "a", "b", "y₁", "y₂", "y₃", None]
 
     def record():
         with tf.GradientTape() as tape:

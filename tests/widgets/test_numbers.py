@@ -219,8 +219,8 @@ def is_name(name: str, row: dict[str, Any], sources: dict[str, str]) -> bool:
     """Whether a row of a loop is called this: by the variable that its line assigns, or by its operation."""
     line = sources[row["file"]].split("\n")[row["line"] - 1]
     pattern = ".*".join(re.escape(part) for part in name.split("…"))
-    labels = [(row["name"] or "").removesuffix(":0"), re.sub("^-$", "−", row["label"] or row["op"])]
-    labels += [str((row.get("arguments") or {}).get("spec"))]  # An element of x is called `[1]`.
+    # The number of the turn is left out.
+    labels = [re.sub(":0$|[₀-₉]+$", "", row["name"] or ""), re.sub("^-$", "−", row["label"] or row["op"])]
     return bool(re.match(rf"\s*{pattern}\s*=[^=]", line)) or any(re.fullmatch(pattern, label) for label in labels)
 
 

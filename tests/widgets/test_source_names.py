@@ -3,6 +3,7 @@
 import numpy as np
 
 import minitape as tf
+from minitape.picture.source_names import MAX_ASSIGNMENTS
 
 
 class Dense:
@@ -115,7 +116,30 @@ def test_the_start_value_of_a_name_that_is_assigned_again_has_the_number_0():
     with tf.GradientTape() as tape:
         for _ in range(2):
             y = y * tf.Variable(2.0, name="w")
-    assert [row["name"] for row in tf.snapshot(tape)["rows"]] == ["w:0", "y₀", None, "w:0", "y"]
+    assert [row["name"] for row in tf.snapshot(tape)["rows"]] == ["w:0", "y₀", "y₁", "w:0", "y"]
+
+
+def test_values_that_a_name_had_one_after_the_other_are_numbered():
+    def record(stops):
+        a = tf.Variable(1.2)
+        with tf.GradientTape() as tape:
+            h = tf.exp(a)
+            if stops:
+                h = tf.stop_gradient(h)
+            for _ in range(2):
+                y = tf.sin(h * a)
+        return tape, y
+
+    assert collect_names(record(False)[0]) == {0: "a", 1: "h", 3: "y₁", 5: "y₂"}
+    assert collect_names(record(True)[0]) == {0: "a", 1: "h₁", 2: "h₂", 4: "y₁", 6: "y₂"}
+
+
+def test_a_very_long_loop_leaves_its_results_without_names():
+    y = tf.Variable(1.0)
+    with tf.GradientTape() as tape:
+        for _ in range(MAX_ASSIGNMENTS + 2):
+            y = tf.sin(y)
+    assert [row["name"] for row in tf.snapshot(tape)["rows"]][2:-1] == [None] * MAX_ASSIGNMENTS
 
 
 def test_an_element_is_called_by_its_index_in_each_picture():

@@ -25,13 +25,13 @@ export interface Profile {
 
 /**
  * What a row in a loop with turns at these rows is called: its name in the last turn, after which
- * its line has no more rows.
+ * its line has no more rows, without the number of that turn.
  */
 export function nameInTurn(store: Store, starts: number[], row: Row): string {
   const turn = starts.filter((start) => start <= row.row).length - 1;
   const last = store.rows[row.row - starts[turn] + starts[starts.length - 1]];
   const same = last?.op === row.op && last.line === row.line;
-  return assigned(store, same ? last : row) || nameOf(row);
+  return (assigned(store, same ? last : row) || nameOf(row)).replace(/[\u2080-\u2089]+$/, "");
 }
 
 /**

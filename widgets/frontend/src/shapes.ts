@@ -341,12 +341,15 @@ function wholeTitle({ row, group }: Node, result: string, rows?: Row[]): string 
   return group ? result || groupTitle(group) : "";
 }
 
-/** What the program calls the result of a loop that has no name of its own; "" for nothing. */
+/**
+ * What the program calls the result of a loop that has no name of its own, without the number of
+ * the last turn; "" for nothing.
+ */
 function resultOf({ rows }: Store, { kind, label, start, end }: Group): string {
   if (kind !== "repeat" || label) return "";
   for (let at = Math.min(end, rows.length) - 1; at >= Math.max(start, end - SEARCHED); at--)
     if (rows[at].kind === "operation" && rows[at].name)
-      return rows[at].name?.replace(/:0$/, "") ?? "";
+      return rows[at].name?.replace(/:0$|[\u2080-\u2089]+$/, "") ?? "";
   return "";
 }
 
