@@ -389,10 +389,6 @@ class RecordingSteps(SweepSteps):
         """Return the ``ValueFields`` of each source's adjoint, or None for a source that no adjoint reached."""
         return [to_shown_value_fields(self._sweep.adjoints.get(row)) for row in self._source_rows]
 
-    def build_sweep_fields(self) -> SweepFields:
-        """Return the ``SweepFields`` with the steps and the gradients."""
-        return self.header | {"steps": self.take_steps(), "gradients": self.list_source_gradients()}
-
 
 class RecordingReader(Reader):
     """Reads the rows of a complete recording.

@@ -18,13 +18,13 @@ from warnings import warn
 from ..common.garbage_collection import pause_garbage_collection
 from ..common.translation import format_error
 from ..engine.record.interrupt_safe import TemporaryAttributes
-from ..picture.alarms import build_alarm_and_break_fields
 from ..picture.figure import Figure
 from ..picture.graph import build_digraph
 from ..picture.layer_folds import fold_layers
 from ..picture.reader_base import Reader, collect_namespaces
 from ..picture.shown_values import text_options
 from ..picture.snapshot_types import Kind, ResultFields, Snapshot
+from ..picture.snapshots import build_snapshot
 from ..picture.source import PictureSource
 from ..recording.recorded_rows import BackwardPass, Escape, RecordedRow, RowFacts
 from ..recording.sites import Site, read_source_lines
@@ -287,13 +287,7 @@ class Recording(PictureSource):
         """
         with TemporaryAttributes(text_options, are_brief=len(self) > MAX_ROWS_WITH_TEXTS):
             reader = RecordingReader(self, namespaces)
-            rows = reader.read_new_rows()
-            reader.update_names_and_leaf_states(rows)
-            steps = self.build_stepper(target, sources)
-            snapshot_frame = reader.build_snapshot_without_sweep([row.to_row_fields() for row in rows], 0)
-            snapshot_frame["sweep"] = None if steps is None else steps.build_sweep_fields()
-            snapshot_frame["results"] = self.list_results_of_gradient_calls(target, sources, None, namespaces)
-            picture = snapshot_frame | build_alarm_and_break_fields(self, snapshot_frame)
+            picture = build_snapshot(self, target, sources, reader, reader.read_new_rows())
             return drop_excess_thumbnails(picture, count(1)) | {"insides": self.build_inside_fields_of_calls(target)}
 
     def graph(self, model: object = None) -> graphviz.Digraph:
@@ -418,17 +412,9 @@ class Recording(PictureSource):
         """The last backward pass as (target rows, source rows, None), or None if no backward pass ran."""
         return self._last_gradient_call
 
-    def list_last_gradient_calls(self) -> list:
-        """Return an empty list, because no other recording shares these rows."""
-        return []
-
     def add_listener(self, listener: Action) -> None:
         """Add a function to call when the recording is complete."""
         self.listeners = [*self.listeners, listener]
-
-    def list_large_arrays(self) -> list:
-        """Return an empty list, because the recording itself keeps its arrays."""
-        return []
 
     def find_object_of_leaf_or_candidate(self, row: int, candidates: Iterable[Any]) -> Any:
         """Return the variable or tensor to pass to ``explain`` for a row, or None if it no longer exists.

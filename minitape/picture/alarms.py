@@ -10,7 +10,7 @@ from contextlib import suppress
 
 from ..common.grouping import group_values_by_key
 from ..common.translation import join_sentences
-from ..engine.types import Object, TextPair
+from ..engine.types import TextPair
 from .expressions import format_row_title
 from .path_breaks import list_path_breaks_and_set_blame
 from .picture_texts import translate
@@ -25,7 +25,7 @@ from .snapshot_types import (
     SourceFields,
     SweepFields,
 )
-from .source import PictureSource
+from .source import OptionalEnds, PictureSource
 from .truncation import join_first_items
 
 MAX_PER_KIND = 4  # Further alarms of the same kind and further names in a title are omitted.
@@ -37,7 +37,7 @@ COMPARING_OPS = ("subtract", "squared_difference", "sub", "Sub", "SquaredDiffere
 
 
 def build_alarm_and_break_fields(
-    recording: PictureSource, snapshot: Snapshot, target_and_sources: tuple[Object, Object] | None = None
+    recording: PictureSource, snapshot: Snapshot, target_and_sources: OptionalEnds = None
 ) -> Snapshot:
     """Return the fields "alarms" and "torn" of a snapshot.
 
@@ -76,10 +76,13 @@ def build_alarm_and_break_fields(
     }
 
 
-def _build_alarm(kind: str, title: str, text: str, row: OptionalRow, is_backward: bool = False) -> AlarmFields:
+def _build_alarm(
+    kind: str, title: str, text: str, row: OptionalRow, is_backward: bool = False, **values: str
+) -> AlarmFields:
+    """Return an alarm, whose title is translated and has placeholders for the place of the row and other values."""
     return {
         "kind": kind,
-        "title": title,
+        "title": translate(title, place=row and _format_row_and_line(row), **values),
         "text": text,
         "row": -1 if row is None else row["row"],
         "line": None if row is None else row["line"],
@@ -108,18 +111,16 @@ def _list_nonfinite_alarms(
             # All earlier steps sent finite shares, so this step is the first.
             if description := next(filter(None, (_name_nonfinite_kind(edge["product"]) for edge in step["edges"])), ""):
                 row = rows[step["row"]]
-                title = translate(
-                    "The gradient becomes {value} at {place}", value=description, place=_format_row_and_line(row)
-                )
-                return [_build_alarm("gradient", title, explain(), row, True)]
+                return [
+                    _build_alarm(
+                        "gradient", "The gradient becomes {value} at {place}", explain(), row, True, value=description
+                    )
+                ]
         return []
     for row in rows:
         description = _name_nonfinite_kind(row["value"]) if row["kind"] == "operation" else ""
         if description and not any(_name_nonfinite_kind(rows[i]["value"]) for i in row["inputs"]):
-            title = translate(
-                "The value becomes {value} at {place}", value=description, place=_format_row_and_line(row)
-            )
-            return [_build_alarm("value", title, explain(), row)]
+            return [_build_alarm("value", "The value becomes {value} at {place}", explain(), row, value=description)]
     return []
 
 
@@ -140,7 +141,7 @@ def _name_nonfinite_kind(value: OptionalValue) -> str:
 
 
 def _describe_nonfinite_cause(
-    recording: PictureSource, shown_result: ResultFields | None, target_and_sources: tuple[Object, Object] | None
+    recording: PictureSource, shown_result: ResultFields | None, target_and_sources: OptionalEnds
 ) -> str:
     """Return the explanation of the displayed nonfinite gradient, or "" if ``explain`` finds no cause."""
     with suppress(Exception):  # A failed explanation must not prevent the picture.
@@ -181,10 +182,9 @@ def _list_none_and_zero_alarms(rows: Sequence[RowFields], shown_result: ResultFi
             if blamed_line and blamed_line["file"] == row["file"]:
                 row = {**row, "line": blamed_line["line"]}  # The row may be on another line than its cause.
         name = join_first_items([source["name"] or translate("a source") for source in sources], MAX_PER_KIND)
-        title = translate(
-            NONE_AND_ZERO_TITLES[kind][row is not None], name=name, place=row and _format_row_and_line(row)
+        alarms.append(
+            _build_alarm(kind, NONE_AND_ZERO_TITLES[kind][row is not None], str(sources[0]["reason"]), row, name=name)
         )
-        alarms.append(_build_alarm(kind, title, str(sources[0]["reason"]), row))
     return alarms
 
 
@@ -202,15 +202,18 @@ def _list_assignment_alarms(
             and event.get("to") in reached_rows
             and rows[value_row]["tapes"]
         ):
-            title = translate(
-                "The gradient ends at the assignment to {name}: {place}",
-                name=format_row_title(rows[event["to"]]),
-                place=_format_row_and_line(rows[value_row]),
-            )
             text = translate(
                 "A variable does not know where its value came from, so this row adds nothing to the gradient."
             )
-            alarms.append(_build_alarm("state", title, text, rows[value_row]))
+            alarms.append(
+                _build_alarm(
+                    "state",
+                    "The gradient ends at the assignment to {name}: {place}",
+                    text,
+                    rows[value_row],
+                    name=format_row_title(rows[event["to"]]),
+                )
+            )
     return alarms[:MAX_PER_KIND]
 
 
@@ -231,12 +234,5 @@ def _list_broadcast_alarms(rows: Sequence[RowFields]) -> list[AlarmFields]:
                 "shape: a [:, None] or squeeze is missing."
             )
             shapes = f"{first_shape} {row['label'].replace('-', '−')} {second_shape} → {tuple(row['shape'])}"
-            alarms.append(
-                _build_alarm(
-                    "broadcast",
-                    translate("Broadcast {shapes}: {place}", shapes=shapes, place=_format_row_and_line(row)),
-                    text,
-                    row,
-                )
-            )
+            alarms.append(_build_alarm("broadcast", "Broadcast {shapes}: {place}", text, row, shapes=shapes))
     return alarms[:MAX_PER_KIND]

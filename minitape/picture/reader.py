@@ -103,7 +103,6 @@ class TapeReader(Reader):
     Attributes:
         tape: The tape, or the inner tape of a ``ForwardAccumulator``.
         tapes_by_row: For each row read, the tapes that follow it, as bits: bit i represents ``tapes[i]``.
-        tapes: All tapes of the recording, in the order of entry.
     """
 
     record: Record | None
@@ -516,11 +515,6 @@ class TapeReader(Reader):
         return list_function_insides(self, target, sources, row)
 
     # -- around the rows ---------------------------------------------------------------------------
-
-    @property
-    def tape_count(self) -> int:
-        """The number of tapes in the recording."""
-        return max(1, len(self.tapes))
 
     def list_tape_fields(self) -> list[TapeFields]:
         """Return the ``TapeFields`` of each tape of the recording."""

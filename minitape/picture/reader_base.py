@@ -70,6 +70,7 @@ class Reader(ABC):
         kept_arrays: Arrays, by row, that the recording has released but the caller has kept or recomputed.
         record_name: A name that identifies the recording in a snapshot, or "" before the first row is read.
         row_count: The number of rows read so far.
+        tapes: All tapes of the recording, in the order of entry. Other frameworks have none.
         files: The files of the rows, in the order of their first rows. The dictionary serves as an ordered set.
     """
 
@@ -78,6 +79,7 @@ class Reader(ABC):
         self.namespaces = list(namespaces)
         # Each kind of reader has its own class of records, hence Any.
         self.record: Any = None
+        self.tapes: list[Object] = []
         self.kept_arrays: ArraysByRow = {}
         self.record_name = ""
         self.row_count = 0
@@ -165,11 +167,6 @@ class Reader(ABC):
             file: The name of the file.
         """
         return read_source_lines(file)
-
-    @property
-    def tape_count(self) -> int:
-        """The number of tapes in the recording. By default, the recording counts as one tape."""
-        return 1
 
     # -- what all readers share --------------------------------------------------------------------
 

@@ -1,8 +1,8 @@
 """Define the interface through which pictures read recordings of minitape's tape and other frameworks."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Sequence, Sized
-from typing import Protocol, runtime_checkable
+from collections.abc import Iterable, Sequence, Sized
+from typing import Protocol, TypeAlias, runtime_checkable
 
 from ..engine.backward.tape import GradientTape
 from ..engine.record.kept_arrays import iter_large_arrays
@@ -12,7 +12,10 @@ from .reader import TapeReader
 from .reader_base import Reader, unwrap_accumulator
 from .shown_values import to_value_fields
 from .snapshot_types import ResultFields
-from .stepper import SweepSteps, build_tape_stepper
+from .stepper import ShowArray, SweepSteps, build_tape_stepper
+
+# The target and the sources of a sweep, if the picture's arguments chose them, or None for the last gradient call.
+OptionalEnds: TypeAlias = "tuple[Object, Object] | None"
 
 
 @runtime_checkable
@@ -43,9 +46,12 @@ class PictureSource(Protocol):
         next gradient call.
         """
 
-    @abstractmethod
     def list_last_gradient_calls(self) -> list[Object]:
-        """Return the `last_gradient_call` of each tape that shares the record, or None for tapes without a call."""
+        """Return the `last_gradient_call` of each tape that shares the record, or None for tapes without a call.
+
+        By default, no tape shares it.
+        """
+        return []
 
     @abstractmethod
     def add_listener(self, listener: Action) -> None:
@@ -56,9 +62,12 @@ class PictureSource(Protocol):
                 ends.
         """
 
-    @abstractmethod
     def list_large_arrays(self) -> list[tuple[int, Array]]:
-        """Return (row, array) pairs for arrays that may soon be released, or [] while the recording is open."""
+        """Return (row, array) pairs for arrays that may soon be released, or [] while the recording is open.
+
+        By default, a recording keeps its arrays itself.
+        """
+        return []
 
     @abstractmethod
     def find_object_of_leaf_or_candidate(self, row: int, candidates: Iterable[Object]) -> Object:
@@ -86,7 +95,7 @@ class PictureSource(Protocol):
         target: Structure,
         sources: Structure,
         kept_arrays: ArraysByRow | None = None,
-        show: Callable[[Array], Object] = to_value_fields,
+        show: ShowArray = to_value_fields,
     ) -> SweepSteps | None:
         """Return the steps of a sweep, which are computed on demand.
 
@@ -127,7 +136,7 @@ class PictureSource(Protocol):
         """
 
     @abstractmethod
-    def explain_shown_gradient(self, result: ResultFields | None, ends: tuple[Object, Object] | None) -> Object:
+    def explain_shown_gradient(self, result: ResultFields | None, ends: OptionalEnds) -> Object:
         """Return one or several explanations of the displayed gradient, or None if no gradient is displayed.
 
         Args:
@@ -210,7 +219,7 @@ class TapeSource(PictureSource):
         target: Structure,
         sources: Structure,
         kept_arrays: ArraysByRow | None = None,
-        show: Callable[[Array], Object] = to_value_fields,
+        show: ShowArray = to_value_fields,
     ) -> SweepSteps | None:
         """Return a stepper that repeats the engine's sweep."""
         return build_tape_stepper(self.tape, target, sources, kept_arrays, show)
@@ -229,7 +238,7 @@ class TapeSource(PictureSource):
         """Return the explanation of ``tape.explain``."""
         return self.tape.explain(target, source)
 
-    def explain_shown_gradient(self, result: ResultFields | None, ends: tuple[Object, Object] | None) -> Object:
+    def explain_shown_gradient(self, result: ResultFields | None, ends: OptionalEnds) -> Object:
         """Return the explanation that ``tape.explain`` gives for ``ends``, or for the last gradient call."""
         question = ends or (None if self.tape.last_request is None else self.tape.last_request[:2])
         return None if question is None else self.tape.explain(*question)

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator
 from types import EllipsisType
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
 
@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     from .snapshot_types import EdgeFields, OptionalValue, StepFields, SweepFields, ValueFields
 
 MAX_EAGER_ROWS = 20_000  # The steps of a longer sweep are computed on demand.
+# Converts an array in a step to the form in which it is shown.
+ShowArray: TypeAlias = "Callable[[Array], Object]"
 
 
 def build_tape_stepper(
@@ -52,7 +54,7 @@ def build_tape_stepper(
     target: Structure = None,
     sources: Structure = None,
     kept_arrays: ArraysByRow | None = None,
-    show: Callable[[Array], Object] = to_value_fields,
+    show: ShowArray = to_value_fields,
     adjoints: Adjoints | None = None,
 ) -> Stepper | None:
     """Return the stepper of the tape's last gradient call, or of the gradient from ``target`` to ``sources``.
@@ -148,9 +150,10 @@ class SweepSteps(Protocol):
     def list_source_gradients(self) -> list[OptionalValue]:
         """Return each source's gradient after the steps so far, or None for a source that no adjoint has reached."""
 
-    @abstractmethod
     def build_sweep_fields(self) -> SweepFields | None:
-        """Return the whole sweep as ``SweepFields``, or None if the sweep fails."""
+        """Return the whole sweep, or None if it fails. A sweep over more than MAX_EAGER_ROWS rows has no steps."""
+        steps = self.take_steps() if self.remaining_rows <= MAX_EAGER_ROWS else []
+        return None if steps is None else self.header | {"steps": steps, "gradients": self.list_source_gradients()}
 
 
 class Stepper(SweepSteps):
@@ -176,7 +179,7 @@ class Stepper(SweepSteps):
         sources: TargetsOrSources,
         adjoints: Adjoints | None,
         kept_arrays: ArraysByRow,
-        show: Callable[[Array], Object],
+        show: ShowArray,
     ):
         """Prepare the sweep without starting it. The parameters are described in ``build_tape_stepper``."""
         assert tape.record is not None
@@ -220,11 +223,6 @@ class Stepper(SweepSteps):
             "sources": [rows[-1] if rows else -1 for rows in self.rows_by_source],
             "rest": self.remaining_rows,
         }
-
-    def build_sweep_fields(self) -> SweepFields | None:
-        """Return the whole sweep, or None if it fails. A sweep over more than MAX_EAGER_ROWS rows has no steps."""
-        steps = self.take_steps() if self.remaining_rows <= MAX_EAGER_ROWS else []
-        return None if steps is None else self.header | {"steps": steps, "gradients": self.list_source_gradients()}
 
     def can_rerun_sweep(self) -> bool:
         """Return whether all arrays that the sweep's rules read are in the recording or in ``kept_arrays``."""

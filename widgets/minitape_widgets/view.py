@@ -644,7 +644,8 @@ class TapeView(AnyWidget):
         """Return the number of rows and tapes. For a closed view, return the numbers that it had."""
         if self._closed_text:
             return self._closed_text
-        return f"TapeView({format_count(len(self._rows), 'row')}, {format_count(self._reader.tape_count, 'tape')})"
+        row_count = format_count(len(self._rows), "row")
+        return f"TapeView({row_count}, {format_count(max(1, len(self._reader.tapes)), 'tape')})"
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         """Return the widget together with the static picture that notebooks show without a kernel."""
