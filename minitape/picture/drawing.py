@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from ..common.atomic_write import write_file
 from .expressions import format_row_title
 from .figure import MAX_PORTS, MIN_WIDTH, Figure
+from .gradient_texts import iter_gradient_result_lines
 from .graph import build_digraph, build_dot_text, render_digraph
 from .layer_folds import fold_layers
 from .picture_texts import translate
@@ -27,6 +28,7 @@ from .snapshots import build_snapshot
 from .source import get_picture_source
 from .tikz import convert_to_tikz
 from .truncation import join_first_items, replace_unprintable
+from .value_display import format_magnitude_and_shape
 
 if TYPE_CHECKING:
     import graphviz
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from ..engine.types import OptionalFloat, OptionalText, Structure, TextsByName
     from .snapshot_types import RowFields, Snapshot
 
+MAX_VALUE_LETTERS = 40  # Of a value in a description.
 MAX_FIGURE_ROWS = 2000  # Only the first and last rows of a longer recording are read.
 
 
@@ -179,6 +182,7 @@ class Picture:
         """A description of the picture for screen readers.
 
         Each of the first 12 rows is described by its value, its adjoint, and the information in its shape and color.
+        The gradients follow, and why they are None or zero.
         """
         figure = self.figure
         rows = figure.snapshot["rows"]
@@ -186,6 +190,8 @@ class Picture:
         descriptions = [_describe_node_row(figure, row) for row in rows[:12]]
         if total > 12:
             descriptions.append(translate("and {n} more rows", n=total - 12))
+        descriptions += map(" ".join, iter_gradient_result_lines(figure.shown_results, figure.expressions))
+        descriptions += dict.fromkeys(source["reason"] for source in figure.sources if source["reason"])
         heading = translate("Tape of {n} row: " if total == 1 else "Tape of {n} rows: ", n=total)
         return replace_unprintable(heading + translate("; ").join(descriptions)) if rows else translate("Empty tape")
 
@@ -212,7 +218,7 @@ def _describe_node_row(figure: Figure, row: RowFields) -> str:
     assigned_source = figure.assigned_sources.get(row["row"])
     inputs = translate(" of {rows}", rows=join_first_items(row["inputs"], MAX_PORTS)) if row["inputs"] else ""
     value_text, adjoint_text, new_value_text = (
-        " ".join(shown_value["text"].split())[:40] if shown_value else ""
+        format_magnitude_and_shape(shown_value, row["shape"], MAX_VALUE_LETTERS) if shown_value else ""
         for shown_value in (row["value"], figure.adjoints.get(row["row"]), assigned_source and assigned_source["now"])
     )
     notes = {

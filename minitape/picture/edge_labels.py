@@ -45,7 +45,7 @@ class EdgeLabel(NamedTuple):
         style: SVG attributes of the text.
         shifts: How far the label may lie from the edge, in each direction.
         height: The room that the label needs, which is less for a label that must fit between two nodes.
-        min_length: How much of the edge should remain visible.
+        min_length: How much of the edge should remain visible. A cross may lie next to its label, so any will do.
     """
 
     curve: int

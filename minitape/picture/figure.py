@@ -33,6 +33,7 @@ from .edge_labels import (
 )
 from .expressions import Expressions
 from .figure_edges import (
+    CROSS_DISTANCE,
     build_edge_path,
     draw_abbreviated_edge,
     format_reference,
@@ -42,10 +43,11 @@ from .gradient_texts import draw_gradient_result_lines, iter_gradient_result_lin
 from .path_breaks import is_zero
 from .picture_texts import translate
 from .placement import Placement, PlacementItem
-from .snapshot_types import OptionalRow, RowFields, Snapshot, StepFields, TapeFields, ValueFields
+from .snapshot_types import RowFields, Snapshot, StepFields, TapeFields, ValueFields
 from .svg_elements import (
     ADJOINT_COLOR,
     BOLD_STYLE,
+    CROSS,
     CUT_COLOR,
     EDGE_COLOR,
     MUTED_COLOR,
@@ -54,13 +56,14 @@ from .svg_elements import (
     NODE_WIDTH,
     NUMBER_STYLE,
     SANS_FONT,
+    SCISSORS,
     SMALL_STYLE,
     SWEPT_EDGE_COLOR,
     TAPE_COLORS,
     TITLE_STYLE,
     choose_border_and_fill_colors,
     choose_text_color,
-    draw_cross,
+    draw_mark,
     draw_node_box,
     draw_path,
     draw_plate,
@@ -86,7 +89,12 @@ LANE = 40  # The same where only edges pass.
 LANE_SHARE, TURNED_LANE_SHARE = HALF_SLOT / 2 / NODE_HEIGHT, LANE / 2 / NODE_WIDTH
 MAX_TURNED_COLUMNS = 7  # Edges across more columns have no slots, and the figure would be too high.
 MAX_INDENT = 56  # The space to the left of the lines if there are several lines.
-STATE_PORT, VALUE_PORT = -2, -1  # An assigned state has edges from the state before and from the assigned value.
+# The distance between scissors and the node at which a value came back. If it did not come back, the scissors are half
+# as far below the node that it left.
+SCISSORS_DISTANCE = 18
+# An assigned state has edges from the state before and from the assigned value, and a value that left and came back
+# has an edge from where it left.
+ESCAPE_PORT, STATE_PORT, VALUE_PORT = -3, -2, -1
 MAX_SINGLE_LINE, COLUMNS_PER_LINE = 6, 5  # A figure with more columns is split into lines.
 LEAST_TYPE = 11.0  # No text of a figure has smaller type, in pixels.
 POINTS_PER_MILLIMETER = 72 / 25.4
@@ -110,7 +118,8 @@ MAX_SHARE_LETTERS = 7  # The number of characters for which an edge has room in 
 SHARE_MARGIN = 1.5  # The distance between a share and a node.
 SHARE_INDENT = 51  # The same, in a figure of a given width, for a share beside a name. It may use the margin as well.
 MAX_NUMBERED_EDGES = 5  # If there are more inputs, the edges have no room for numbers.
-OMITTED_ROW: Object = {"row": -1, "cut": False, "status": ""}  # The box that represents omitted rows has these fields.
+# The box that represents omitted rows has these fields. Its inputs are the inputs of the omitted rows.
+OMITTED_ROW: Object = {"row": -2, "kind": "operation", "cut": None, "status": "", "by": None, "name": "…"}
 
 
 DrawnFrame = tuple[set[int], dict[int, float]]  # The ids of the nodes inside, and the top on each line.
@@ -121,7 +130,7 @@ class Node:
     """A box in the figure.
 
     Attributes:
-        row: The row, or None for the box that represents omitted rows.
+        row: The row, or OMITTED_ROW with inputs for the box that represents omitted rows.
         inputs: A pair for each edge into the node: the index of the input's node, and the port of the edge.
         tier: 0 for rows of the program. Rows written by a gradient may be in a lower tier, which has a higher number
             and runs from right to left.
@@ -131,7 +140,7 @@ class Node:
         is_turned: Whether the edges of the figure run down the page instead of to the right.
     """
 
-    row: OptionalRow
+    row: RowFields
     inputs: list[NumberPair]
     tier: int = 0
     line: int = 0
@@ -188,6 +197,7 @@ class Figure:
         adjoints: The adjoint of each row at the end of the sweep, by row.
         shares_by_edge: The share of each edge, by (row, port).
         shown_results: The results of the gradient call that ran the snapshot's sweep.
+        sources: The sources of that call.
         assigned_sources: The sources assigned after the gradient was computed, by their last row.
         broken_rows: The rows at which the path to the target breaks.
         none_rows: The rows of sources whose gradient is None.
@@ -203,6 +213,9 @@ class Figure:
         width: The width of the figure without the result lines, in pixels.
         printed_width: The width of the printed figure in millimeters; None for the natural width.
         max_width: The width in pixels at which the smallest type is printed at MIN_PRINTED_TYPE, or None for any width.
+        causes: What breaks a path and where, such as "stop, line 8", by the indices of the nodes at the edge's ends.
+            The second index is -1 if the value did not come back, or to an omitted row.
+        marks: The center of the cross or scissors on each edge that no gradient passes, by the same indices.
         pitch: The distance between the left edges of adjacent columns, in pixels.
         is_turned: Whether the edges run down the page, because the page is too narrow for all columns.
         lanes: The half-slots of such a figure in which only edges pass.
@@ -221,17 +234,18 @@ class Figure:
         self.adjoints = collect_final_adjoints(steps)
         self.shares_by_edge = {(step["row"], edge["port"]): edge["product"] for step in steps for edge in step["edges"]}
         self.shown_results = [result for result in snapshot["results"] if result.get("shown")]
-        sources = [source for result in self.shown_results for source in result["sources"]]
-        self.assigned_sources = {source["rows"][-1]: source for source in sources if source["now"]}
+        self.sources = [source for result in self.shown_results for source in result["sources"]]
+        self.assigned_sources = {source["rows"][-1]: source for source in self.sources if source["now"]}
         self.broken_rows = snapshot.get("broken", ())
-        self.none_rows = {source["at"] for source in sources if source["none"]}
-        self.source_rows = {source["at"] for source in sources}
+        self.none_rows = {source["at"] for source in self.sources if source["none"]}
+        self.source_rows = {source["at"] for source in self.sources}
         self.expressions = Expressions(snapshot["rows"])
         for min_turns in (MIN_REPEATED_TURNS, MIN_TURNS_IN_HIGH_FIGURE):
             self._select_nodes(min_turns)
             self._place_nodes()
             if not self.max_width or self.bottom < MAX_HEIGHT * POINTS_PER_MILLIMETER * LEAST_TYPE / MIN_PRINTED_TYPE:
                 break
+        self._add_sums_and_causes()
 
     def _select_nodes(self, min_turns: int) -> None:
         """Create a node for each row, except for number literals, which are part of their consumers' texts.
@@ -246,7 +260,7 @@ class Figure:
         end_nodes = int(min(END_NODES, (self.printed_width or inf) / MILLIMETERS_PER_END_NODE))
         self.gap_index = -1
         self.omitted_rows = visible_rows[:0]
-        selected_rows: list[OptionalRow] = [*visible_rows]
+        selected_rows = [*visible_rows]
         # The turns of a scan read different elements, such as [0] and [1].
         labels = [re.sub(r"\[.*\]", "[ ]", row["label"]) if row["kind"] == "operation" else "" for row in visible_rows]
         if len(labels) - labels.count("") <= 2 * end_nodes:  # Only among leaves is there anything to omit.
@@ -267,33 +281,51 @@ class Figure:
             self.omitted_rows = [row for row in omitted if row not in kept_rows]
             self.omitted_count = omitted[-1]["row"] - visible_rows[first - 1]["row"] - len(kept_rows)
             self.gap_index = first + len(kept_rows)
-            selected_rows[first:end] = [*kept_rows, None]
-        self.node_by_row = {row["row"]: index for index, row in enumerate(selected_rows) if row}
+            gap_inputs = [*dict.fromkeys(chain(*(row["inputs"] for row in self.omitted_rows)))]
+            selected_rows[first:end] = [*kept_rows, {**OMITTED_ROW, "inputs": gap_inputs}]
+        self.node_by_row = {row["row"]: index for index, row in enumerate(selected_rows)}
         literal_rows = {row["row"] for row in rows if row.get("literal")} - self.node_by_row.keys()
         self.nodes: list[Node] = []
-        assignments = group_values_by_key(self.iter_assignments())
-        omitted_inputs = dict.fromkeys(chain(*(row["inputs"] for row in self.omitted_rows)))
+        dashed_edges = group_values_by_key(self.iter_dashed_edges())
         for index, row in enumerate(selected_rows):
-            input_rows = row["inputs"] if row else omitted_inputs
+            unplaced_literals = literal_rows.intersection(row["inputs"]) - self.node_by_row.keys()
+            self.node_by_row |= dict.fromkeys(unplaced_literals, index)
+            dashed = chain(*(dashed_edges.get(end, ()) for end in (row["row"], *unplaced_literals)))
             inputs = [
                 (self.node_by_row.get(input_row, self.gap_index), port)
-                for port, input_row in [*enumerate(input_rows), *assignments.get(row["row"] if row else -1, ())]
+                for port, input_row in chain(enumerate(row["inputs"]), dashed)
                 if input_row not in literal_rows
             ]
             self.nodes.append(Node(row, [edge for edge in inputs if 0 <= edge[0] < index][:MAX_PORTS]))
-            unplaced_literals = literal_rows.intersection(input_rows) - self.node_by_row.keys()
-            self.node_by_row |= dict.fromkeys(unplaced_literals, index)
 
-    def iter_assignments(self) -> Iterator[tuple[int, NumberPair]]:
-        """Yield the row of each assigned state, with a pair for the state before and for the assigned value.
+    def iter_dashed_edges(self) -> Iterator[tuple[int, NumberPair]]:
+        """Yield the row of each assigned state or returned value, with a pair for each row from which it was made.
 
         Yields:
-            The row and its pair: STATE_PORT or VALUE_PORT, and the other row.
+            The row and its pair: STATE_PORT, VALUE_PORT or ESCAPE_PORT, and the other row.
         """
         for event in self.snapshot["events"]:
             for port, row in ((STATE_PORT, event.get("from")), (VALUE_PORT, event.get("row"))):
                 if row is not None and "to" in event:
                     yield event["to"], (port, row)
+        for path_break in self.snapshot.get("torn", ()):
+            if path_break["kind"] == "left" and path_break["to"] >= 0:
+                yield path_break["to"], (ESCAPE_PORT, path_break["from"])
+
+    def _add_sums_and_causes(self) -> None:
+        """Add the shares of omitted rows, and collect what breaks a path."""
+        for row in self.omitted_rows:  # What they send back is one number, which no step of the sweep contains.
+            for port, input_row in enumerate(row["inputs"]):
+                if (row["row"], port) in self.shares_by_edge:
+                    gap_port = self.nodes[self.gap_index].row["inputs"].index(input_row)
+                    self.shares_by_edge[OMITTED_ROW["row"], gap_port] = {"text": "Σ"}
+        find_node = self.node_by_row.get
+        self.causes = {
+            (find_node(path_break["from"], -1), find_node(path_break["to"], -1)): path_break["text"]
+            + translate(", line {0}").replace("{0}", str(path_break["line"]))
+            for path_break in self.snapshot.get("torn", ())
+            if path_break["kind"] != "zero"
+        }
 
     def describe_omitted_rows(self) -> tuple[int, str]:
         """Return how many rows are omitted, and what a loop repeats in them, such as "84 × (×, tanh)", or ""."""
@@ -313,8 +345,9 @@ class Figure:
 
     def _place_nodes(self) -> None:
         """Compute the position of each node, the curve of each edge, and the size of the figure."""
-        for writer, nodes in groupby(self.nodes, lambda node: node.row and node.row["by"]):
-            self._move_gradient_rows_to_lower_tier([*nodes] if writer is not None else [])
+        for writer, nodes in groupby(self.nodes, lambda node: node.row["by"]):
+            if writer is not None:
+                self._move_gradient_rows_to_lower_tier([*nodes])
         tapes = len(self.snapshot["tapes"])
         frame, headings = (NARROW_FRAME if self.max_width else FRAME, HEADING * tapes) if tapes > 1 else (0, 0)
         placed, columns, columns_per_line = self._place_in_columns(frame)
@@ -364,6 +397,7 @@ class Figure:
             compute_position: A function that returns the left and the top of a column, slot and tier.
         """
         self.curves: dict[tuple[int, int, int], list[Point]] = {}
+        self.marks: dict[NumberPair, Point] = {}
         for index, node in enumerate(self.nodes):
             if self.is_turned:  # Side by side, edges need not enter in the order of the operands, and cross less often.
                 last_slots = [placed.find_slot_before_end(start, index) for start, _ in node.inputs]
@@ -374,7 +408,7 @@ class Figure:
                     curve = [input_node.compute_point((1 + node.direction) / 2)]
                     for column, slot in placed.passed_points.get((start, index), ()):
                         position = compute_position(column, slot, node.tier)
-                        curve += Node(None, [], node.tier, 0, *position, self.is_turned).compute_detour_points()
+                        curve += Node(OMITTED_ROW, [], node.tier, 0, *position, self.is_turned).compute_detour_points()
                     self.curves[start, index, port] = [*curve, node.compute_entry_point(port)]
 
     def _turn(self, along: float, across: float) -> Point:
@@ -420,7 +454,7 @@ class Figure:
             MAX_INDENT
             if len(node.inputs) > MAX_REFERENCES
             else min(MAX_INDENT, measure_reference(format_reference(self.nodes[start].row, self.pitch)))
-            + CROSS_WIDTH * bool(node.row and node.row["cut"])
+            + CROSS_WIDTH * bool(node.row["cut"])
             for node in self.nodes
             for start, _ in node.inputs
         ]
@@ -430,9 +464,7 @@ class Figure:
 
     def _move_gradient_rows_to_lower_tier(self, nodes: list[Node]) -> None:
         """Move one gradient's rows to a lower tier, if each of its operations belongs below a row of the program."""
-        rows = [
-            self.expressions.rows_by_number.get(node.row.get("below", -1)) for node in nodes if node.row and node.inputs
-        ]
+        rows = [self.expressions.rows_by_number.get(node.row.get("below", -1)) for node in nodes if node.inputs]
         if rows and all(row is not None and row["by"] is None for row in rows):
             for node in nodes:
                 node.tier = 1 + self.nodes.index(nodes[0])
@@ -440,19 +472,16 @@ class Figure:
     def _build_placement_item(self, node: Node) -> PlacementItem:
         """Return the item that `Placement` places for a node.
 
-        A new section begins when a tape ends or when a gradient starts writing rows.
+        A new section begins when a tape ends, when a gradient starts writing rows, and at omitted rows.
         """
         row = node.row
-        if row is None:
-            return PlacementItem([start for start, _ in node.inputs], False, "left out")
         node_below = self.node_by_row.get(row.get("below", -1), -1) if node.tier else -1
         ended_spans = sum(
             end <= row["row"] for tape in self.snapshot["tapes"] for span in tape["spans"] for end in span
         )
         is_leaf = row["kind"] != "operation" and not node.inputs
-        return PlacementItem(
-            [start for start, _ in node.inputs], is_leaf, (row["by"], ended_spans), node.tier, node_below
-        )
+        section = row["by"], row["row"] < 0, ended_spans
+        return PlacementItem([start for start, _ in node.inputs], is_leaf, section, node.tier, node_below)
 
     # -- drawing -------------------------------------------------------------------------------------------------
 
@@ -481,11 +510,11 @@ class Figure:
         ]
         if not self.nodes:
             parts.append(draw_text(MARGIN, 25, translate("nothing recorded"), TITLE_STYLE, MUTED_COLOR))
+        edges = [*self._draw_edges()]
         plates, labels = self._draw_labels()
         for layer in (
             self._draw_frames(),
-            [edge for edge, _, _ in self._iter_escapes()],
-            self._draw_edges(),
+            edges,
             plates,
             map(self._draw_node, self.nodes),
             labels,
@@ -501,14 +530,12 @@ class Figure:
         if len(tapes) < 2:
             return
         names = [shorten_name(tape["name"], 12) for tape in tapes]
-        rows = [(node, node.row) for node in self.nodes if node.row]
         drawn: list[DrawnFrame] = []
-        for writer, written in groupby(rows, lambda pair: pair[1]["by"]):
+        for writer, nodes in groupby(self.nodes, lambda node: node.row["by"]):
             if writer is not None:
-                name = f"{names[writer]}.gradient"
-                yield from draw_frame([node for node, _ in written], name, 1, MUTED_COLOR, drawn, "5 2")
+                yield from draw_frame([*nodes], f"{names[writer]}.gradient", 1, MUTED_COLOR, drawn, "5 2")
         for index in reversed(range(len(tapes))):
-            inner_nodes = [node for node, row in rows if is_within_tape(row, tapes[index])]
+            inner_nodes = [node for node in self.nodes if is_within_tape(node.row, tapes[index])]
             color = TAPE_COLORS[index % len(TAPE_COLORS)]
             yield from draw_frame(inner_nodes, names[index], len(tapes) - index, color, drawn)
 
@@ -516,7 +543,7 @@ class Figure:
         row = node.row
         x = node.x
         y = node.y
-        if row is None:
+        if row["row"] < 0:
             count, repeated = self.describe_omitted_rows()
             return (
                 draw_node_box(x, y, "gap", *NODE_COLORS["gap"], "2 3")
@@ -527,13 +554,14 @@ class Figure:
         number_text = draw_text(
             x + NODE_WIDTH - padding + 2, y + 16, str(row["row"]), f'{SMALL_STYLE} text-anchor="end"', MUTED_COLOR
         )
+        adjoint_text, color = self.choose_adjoint_text_and_color(row, 12)
         title = self._draw_node_title(row, x + padding, y + 17, x + NODE_WIDTH - padding - 4 - 7 * len(str(row["row"])))
         return (
             self._draw_node_border(row, x, y)
             + title
             + number_text
             + self._draw_node_value(node, row, padding)
-            + self._draw_node_adjoint(node, row, padding)
+            + draw_text_with_thumbnail(x, y + 45.5, padding, adjoint_text, self.adjoints.get(row["row"]), color, True)
         )
 
     def _draw_node_border(self, row: RowFields, x: float, y: float) -> str:
@@ -581,12 +609,6 @@ class Figure:
         prefix = "" if row["shape"] else f"{format_magnitude(row['value'] or {}, 6)} "
         return draw_value_in_node(x, y, padding, f"{prefix}→ ", update["now"], row)
 
-    def _draw_node_adjoint(self, node: Node, row: RowFields, padding: int) -> str:
-        """Return the adjoint of a row, where an array is drawn as the magnitude of its elements and a thumbnail."""
-        text, color = self.choose_adjoint_text_and_color(row, 12)
-        adjoint = self.adjoints.get(row["row"])
-        return draw_text_with_thumbnail(node.x, node.y + 45.5, padding, text, adjoint, color, True) if text else ""
-
     def choose_adjoint_text_and_color(self, row: RowFields, max_letters: int) -> TextPair:
         """Return the text of a row's adjoint and its color, or "" if the sweep has not reached the row.
 
@@ -597,6 +619,8 @@ class Figure:
         adjoint = self.adjoints.get(row["row"])
         if row["row"] in self.none_rows:
             return "∂ None", CUT_COLOR
+        if row["status"] == "ghost":
+            return translate("not recorded"), MUTED_COLOR
         text = f"∂ {format_magnitude(adjoint, max_letters)}" if adjoint else ""
         return text, choose_text_color(adjoint, ADJOINT_COLOR)
 
@@ -604,41 +628,46 @@ class Figure:
 
     def _draw_edges(self) -> Iterator[str]:
         """Yield the edges into each node, with a cross on edges that no gradient passes, and the abbreviated edges."""
-        abbreviated_edges = []
-        for index, node in enumerate(self.nodes):
-            row = node.row or OMITTED_ROW
-            for port, (start, row_port) in enumerate(node.inputs):
-                curve = self.curves.get((start, index, port))
-                share = self.shares_by_edge.get((row["row"], row_port))
-                if curve is None:
-                    continue
-                dash_pattern = "3 4" if row["cut"] or row["status"] == "ghost" else ""
-                dash_pattern = "1 4" if share and is_zero(share) else dash_pattern
-                if row["cut"]:
-                    color = CUT_COLOR
-                else:
-                    color = SWEPT_EDGE_COLOR if share else EDGE_COLOR
-                if row_port < 0:
-                    color, dash_pattern = NODE_COLORS["variable"][0], "4 4"
-                yield draw_path(build_edge_path(curve, share is not None, self.is_turned), color, dash_pattern)
-                if row["cut"] or row_port == VALUE_PORT:
-                    yield draw_cross(*node.compute_entry_point(port, distance=7))
-            for text, (x, y), shares, is_crossed in self._iter_references(index):
-                abbreviated_edges.append(draw_abbreviated_edge(text, x, y, node.direction, bool(shares), is_crossed))
-        yield from abbreviated_edges
+        for (start, end, port), curve in self.curves.items():
+            node = self.nodes[end]
+            row = node.row
+            row_port = node.inputs[port][1]
+            share = self.shares_by_edge.get((row["row"], row_port))
+            color = SWEPT_EDGE_COLOR if share else EDGE_COLOR
+            dash_pattern = "3 4" if row["cut"] or row["status"] == "ghost" else ""
+            if row_port < 0:
+                color, dash_pattern = NODE_COLORS["variable"][0], "4 4"
+            elif is_zero(share):
+                dash_pattern = "1 4"
+            if row["cut"] or row_port == ESCAPE_PORT:
+                color = CUT_COLOR
+            yield draw_path(build_edge_path(curve, share is not None, self.is_turned), color, dash_pattern)
+            if row["cut"] or row_port in (VALUE_PORT, ESCAPE_PORT):
+                shape, distance = (SCISSORS, SCISSORS_DISTANCE) if row_port == ESCAPE_PORT else (CROSS, 7)
+                self.marks[start, end] = node.compute_entry_point(port, distance)
+                yield draw_mark(*self.marks[start, end], shape)
+        for end, node in enumerate(self.nodes):
+            for text, (x, y), shares, start in self._iter_references(end):
+                yield draw_abbreviated_edge(text, x, y, node.direction, bool(shares), start >= 0)
+                self.marks[start, end] = x + CROSS_DISTANCE * node.direction, y
+        for start, end in self.causes:
+            if start > end:  # The value did not come back, or to an omitted row.
+                *_, right, bottom = self.nodes[start].box
+                self.marks[start, end] = right - SCISSORS_DISTANCE, bottom + SCISSORS_DISTANCE / 2
+                yield draw_mark(*self.marks[start, end], SCISSORS)
 
-    def _iter_references(self, index: int) -> Iterator[tuple[str, Point, list[ValueFields], bool]]:
+    def _iter_references(self, index: int) -> Iterator[tuple[str, Point, list[ValueFields], int]]:
         """Yield the edges into a node that are drawn as the names of their inputs, each input once.
 
         Args:
             index: The index of the node.
 
         Yields:
-            The name, the end of the edge, the shares that the sweep has sent to this input, and whether the edge is
-            crossed, because no gradient passes.
+            The name, the end of the edge, the shares that the sweep has sent to this input, and the index of its node
+            if the edge is crossed, because no gradient passes. Otherwise the index is -1.
         """
         node = self.nodes[index]
-        row = node.row or OMITTED_ROW
+        row = node.row
         ports_by_start = group_values_by_key(
             (start, port) for port, (start, _) in enumerate(node.inputs) if (start, index, port) not in self.curves
         )
@@ -651,8 +680,10 @@ class Figure:
             if len(ports_by_start) > 1:
                 y = node.compute_point(0, 0.5 + (number - (len(references) + 1) / 2) * REFERENCE_SPACING)[1]
             shares = (self.shares_by_edge.get((row["row"], node.inputs[port][1])) for port in ports)
-            is_crossed = bool(row["cut"]) or node.inputs[ports[0]][1] == VALUE_PORT
-            yield text, (x - CROSS_WIDTH * node.direction * is_crossed, y), [*filter(None, shares)], is_crossed
+            start, row_port = node.inputs[ports[0]]
+            is_crossed = bool(row["cut"]) or row_port in (VALUE_PORT, ESCAPE_PORT)
+            x -= CROSS_WIDTH * node.direction * is_crossed
+            yield text, (x, y), [*filter(None, shares)], start if is_crossed else -1
 
     def _draw_labels(self) -> tuple[TextList, TextList]:
         """Return white plates, and the labels above them: the shares that the sweep has sent along edges, and escapes.
@@ -665,7 +696,7 @@ class Figure:
         max_letters, shifts, min_length = self._get_room_for_shares()
         for number, (_, end, port) in enumerate(self.curves):
             node = self.nodes[end]
-            if node.row is None or len(node.inputs) > MAX_NUMBERED_EDGES:
+            if len(node.inputs) > MAX_NUMBERED_EDGES:
                 continue
             if share := self.shares_by_edge.get((node.row["row"], node.inputs[port][1])):
                 color = choose_text_color(share, ADJOINT_COLOR)
@@ -686,13 +717,14 @@ class Figure:
                     labels.append(EdgeLabel(len(curves), text, color, NUMBER_STYLE, REFERENCE_SHIFTS, LETTER_HEIGHT))
                     curves.append([center, center])
         texts = []
-        for _, cross, text in self._iter_escapes():
-            labels.append(
-                EdgeLabel(len(curves), text, CUT_COLOR, SMALL_STYLE + BOLD_STYLE, CROSS_SHIFTS, LETTER_HEIGHT)
-            )
-            curves.append([cross, cross])
-            boxes.append(compute_plate(cross, "×"))
-            texts.append(draw_cross(*cross))
+        for ends, cause in self.causes.items():
+            if mark := self.marks.get(ends):
+                style = SMALL_STYLE + BOLD_STYLE
+                labels.append(
+                    EdgeLabel(len(curves), cause, CUT_COLOR, style, CROSS_SHIFTS, LETTER_HEIGHT, min_length=-inf)
+                )
+                curves.append([mark, mark])
+                boxes.append(compute_plate(mark, "×"))
         plates = []
         for (x, y), label in zip(
             place_edge_labels(curves, labels, boxes, (self.width, self.bottom), self.is_turned), labels, strict=True
@@ -707,21 +739,6 @@ class Figure:
             return MAX_SHARE_LETTERS, SHIFTS, 0.0
         room = self.pitch - NODE_WIDTH - 2 * SHARE_MARGIN
         return int(room / LETTER_WIDTH), NARROW_SHIFTS, NARROW_MIN_LENGTH
-
-    def _iter_escapes(self) -> Iterator[tuple[str, Point, str]]:
-        """Yield a dashed edge, the place of its cross and a label for each value that escaped.
-
-        The edge leads to the node at which the value came back. The label shows the expression and the line.
-        """
-        for path_break in self.snapshot.get("torn", []):
-            start = self.node_by_row.get(path_break["from"])
-            end = self.node_by_row.get(path_break["to"])
-            if path_break["kind"] != "left" or start is None:
-                continue
-            x, y = self.nodes[start].compute_point(0.5)
-            to_x, to_y = (x, y + NODE_HEIGHT) if end is None else self.nodes[end].compute_point(0.5)
-            text = f"{path_break['text']}, {translate('line {0}').replace('{0}', str(path_break['line']))}"
-            yield draw_path(f"M{x} {y}L{to_x} {to_y}", CUT_COLOR, "4 4", 1.4), ((x + to_x) / 2, (y + to_y) / 2), text
 
 
 def choose_gap(labels: TextSequence, end_nodes: int, min_turns: int) -> tuple[int, int, int]:

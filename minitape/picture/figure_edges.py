@@ -7,13 +7,14 @@ import re
 
 from .edge_labels import ARROW_LENGTH, Point, reverse_pair
 from .expressions import format_circled_row_number
-from .snapshot_types import OptionalRow
+from .snapshot_types import RowFields
 from .svg_elements import (
+    CROSS,
     EDGE_COLOR,
     MUTED_COLOR,
     SMALL_STYLE,
     SWEPT_EDGE_COLOR,
-    draw_cross,
+    draw_mark,
     draw_path,
     draw_text,
 )
@@ -23,15 +24,13 @@ MAX_REFERENCE_LETTERS = 6
 CROSS_DISTANCE = 5  # The distance of a cross from the end of a short edge, in pixels.
 
 
-def format_reference(input_row: OptionalRow, room: float) -> str:
+def format_reference(input_row: RowFields, room: float) -> str:
     """Return the short name of a row, or its number.
 
     Args:
-        input_row: The row, or None if it is omitted from the figure.
+        input_row: The row.
         room: The space in which a short edge with the name must fit. Otherwise it has the number.
     """
-    if input_row is None:
-        return "…"
     name = input_row["name"] or "∂"
     # The beginning of an adjoint's long name, or of a layer's path, says less than its number.
     says_less = name.startswith("∂") or ("." in name and measure_width(name) > MAX_REFERENCE_LETTERS)
@@ -71,7 +70,7 @@ def draw_abbreviated_edge(text: str, x: float, y: float, direction: int, is_swep
         width=1.2,
     )
     if is_crossed:
-        line += draw_cross(x + CROSS_DISTANCE * direction, y)
+        line += draw_mark(x + CROSS_DISTANCE * direction, y, CROSS)
     return line + box + draw_text(middle, y + 4, text, f'{SMALL_STYLE} text-anchor="middle"', MUTED_COLOR)
 
 

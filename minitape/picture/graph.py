@@ -15,7 +15,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from .expressions import format_row_title
-from .figure import VALUE_PORT, Figure, choose_first_fitting_text, is_within_tape
+from .figure import ESCAPE_PORT, OMITTED_ROW, VALUE_PORT, Figure, choose_first_fitting_text, is_within_tape
 from .gradient_texts import iter_gradient_result_lines
 from .path_breaks import is_zero
 from .picture_texts import translate
@@ -47,6 +47,8 @@ GRAPH_ATTRIBUTES = TEXT_ATTRIBUTES | {"rankdir": "LR", "newrank": "true", "nodes
 NODE_ATTRIBUTES = TEXT_ATTRIBUTES | {"shape": "box", "margin": "0.09,0.06", "height": "0", "width": "0"}
 EDGE_ATTRIBUTES = {"color": EDGE_COLOR, "fontname": "Courier", "fontsize": "10", "arrowsize": "0.6"}
 RESOLUTION = "192"  # Of a .png file, in pixels per inch.
+# The sum of what omitted rows send back has no number.
+SWEPT_GAP_ATTRIBUTES = f' [label=" Σ " dir=back color="{SWEPT_EDGE_COLOR}" fontcolor="{ADJOINT_COLOR}"]'
 GAP_NODE = "gap"  # The node that stands for rows that are left out.
 
 
@@ -149,7 +151,7 @@ def iter_graph_statements(figure: Figure) -> Iterator[str]:
     Args:
         figure: The figure, for its adjoints, shares and texts.
     """
-    shown_rows = [node.row for node in figure.nodes if node.row]
+    shown_rows = [node.row for node in figure.nodes if node.row["row"] >= 0]
     root = Cluster()
     if any(node.line or node.tier for node in figure.nodes):  # A single row of columns would be too small to read.
         yield "graph [rankdir=TB]"
@@ -292,7 +294,7 @@ def iter_edge_statements(figure: Figure, row: RowFields) -> Iterator[str]:
         start = number if number in figure.node_by_row else GAP_NODE
         attributes = {"style": "dashed"} if row["cut"] or row["status"] == "ghost" else {}
         if row["cut"]:
-            attributes["color"] = CUT_COLOR
+            attributes |= {"color": CUT_COLOR} | build_cause_attributes(figure, number, row["row"])
         if row["scope"] and input_row.get("kind") == "variable":
             attributes["minlen"] = "0"  # A weight may be beside the operation that reads it.
         if share := figure.shares_by_edge.get((row["row"], port)):
@@ -305,24 +307,30 @@ def iter_edge_statements(figure: Figure, row: RowFields) -> Iterator[str]:
         yield f"{start} -> {row['row']}" + (f" [{format_attributes(attributes)}]" if attributes else "")
 
 
+def build_cause_attributes(figure: Figure, start: int, end: int) -> TextsByName:
+    """Return the DOT attributes of an edge that names what breaks a path, or none if no path breaks there.
+
+    Args:
+        figure: The figure.
+        start: The row of the edge's input.
+        end: The row at which the edge ends.
+    """
+    cause = figure.causes.get((figure.node_by_row.get(start, -1), figure.node_by_row[end]))
+    return {"label": f"✕ {cause}", "fontcolor": CUT_COLOR} if cause else {}
+
+
 def iter_dashed_edge_statements(figure: Figure) -> Iterator[str]:
     """Yield the edges that no gradient passes: to assigned states of variables, and of values that escaped.
 
     Args:
         figure: The figure, for its assignments and escapes.
     """
-    edges = [
-        (start, end, "✕" if port == VALUE_PORT else "", NODE_COLORS["variable"][0])
-        for end, (port, start) in figure.iter_assignments()
-    ]
-    edges += [
-        (path_break["from"], path_break["to"], f"✕ {path_break['text']}", CUT_COLOR)
-        for path_break in figure.snapshot.get("torn", [])
-        if path_break["kind"] == "left"
-    ]
-    for start, end, label, color in edges:
+    for end, (port, start) in figure.iter_dashed_edges():
         if figure.node_by_row.keys() >= {start, end}:
-            attributes = {"style": "dashed", "label": label, "color": color, "fontcolor": CUT_COLOR}
+            color = CUT_COLOR if port == ESCAPE_PORT else NODE_COLORS["variable"][0]
+            attributes = {"style": "dashed", "color": color} | build_cause_attributes(figure, start, end)
+            if port == VALUE_PORT:
+                attributes |= {"label": "✕", "fontcolor": CUT_COLOR}
             yield f"{start} -> {end} [{format_attributes(attributes)}]"
 
 
@@ -343,9 +351,9 @@ def iter_gap_statements(figure: Figure) -> Iterator[str]:
     cells = "".join(f"<tr><td>{escape_label(line)}</td></tr>" for line in lines if line)
     label = f'<<table border="0" cellborder="0" cellspacing="0">{cells}</table>>'
     yield f'{GAP_NODE} [label={label} style=dashed color="{NODE_COLORS["gap"][0]}" fontcolor="{MUTED_COLOR}"]'
-    for start, _ in figure.nodes[figure.gap_index].inputs:
-        if start_row := figure.nodes[start].row:
-            yield f"{start_row['row']} -> {GAP_NODE}"
+    for start, port in figure.nodes[figure.gap_index].inputs:
+        is_swept = (OMITTED_ROW["row"], port) in figure.shares_by_edge
+        yield f"{figure.nodes[start].row['row']} -> {GAP_NODE}" + (SWEPT_GAP_ATTRIBUTES if is_swept else "")
 
 
 def format_attributes(attributes: TextsByName) -> str:

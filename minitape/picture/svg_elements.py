@@ -4,6 +4,7 @@ import re
 from html import escape
 
 from ..engine.types import TextPair
+from .edge_labels import Box
 from .snapshot_types import OptionalValue, RowFields
 from .truncation import elide_text, replace_unprintable
 from .value_display import draw_thumbnail, format_shape, format_value
@@ -35,6 +36,10 @@ TITLE_STYLE = 'font-size="12"'
 SMALL_STYLE = 'font-size="11"'
 NUMBER_STYLE = f'font-size="11" font-family="{MONO_FONT}"'
 BOLD_STYLE = ' font-weight="600"'
+RING = "c0 -2.93 -4.4 -2.93 -4.4 0c0 2.93 4.4 2.93 4.4 0z"
+# The shapes of marks, from their center.
+SCISSORS = f"m-2.8 -2.6{RING}m0 5.2{RING}m-0.5 -4l10 5.4m-10 -2.6l10 -5.4"
+CROSS = "m-4.5 -4.5l9 9m0 -9l-9 9"
 CORNER_RADII = {"source": NODE_HEIGHT / 2, "operation": 9}
 
 
@@ -55,17 +60,18 @@ def draw_text(x: float, y: float, text: str, style: str, fill: str = TEXT_COLOR,
     return f'<text x="{x}" y="{y}" {style} fill="{fill}"{BOLD_STYLE if is_bold else ""}>{escape(clean)}</text>'
 
 
-def draw_cross(x: float, y: float) -> str:
-    """Return a cross, which indicates that no gradient passes.
+def draw_mark(x: float, y: float, shape: str) -> str:
+    """Return the mark of a place that no gradient passes.
 
     Args:
         x: The horizontal position of the center.
         y: The vertical position of the center.
+        shape: CROSS, or SCISSORS where a value left the tape.
     """
-    return draw_path(f"M{x - 4.5} {y - 4.5}l9 9m0 -9l-9 9", CUT_COLOR, width=2.2)
+    return draw_path(f"M{x} {y}{shape}", CUT_COLOR, width=2.2)
 
 
-def draw_plate(box: tuple[float, float, float, float]) -> str:
+def draw_plate(box: Box) -> str:
     """Return a white plate, which keeps a text legible on an edge.
 
     Args:

@@ -67,7 +67,7 @@ def test_the_words_say_what_shape_and_colour_say():
     assert tf.draw(tape, y, x).alt == (
         "Tape of 6 rows: 0 x = 3.0, ∂ 3.0 (watched); 1 stop of 0 = 3.0 (no gradient passes); 2 y: × of 1, 0 = 9.0, "
         "∂ 1.0; "
-        "3 k = 2.0 (not watched); 4 const = 5.0; 5 z: × of 3, 4 = 10.0 (on no tape)"
+        "3 k = 2.0 (not watched); 4 const = 5.0; 5 z: × of 3, 4 = 10.0 (on no tape); ∂y/∂x = 3.0"
     )
     assert "(the path breaks here)" in unescape(tape.explain(tf.stop_gradient(x), x)._repr_html_())
     assert z.numpy() == 10.0

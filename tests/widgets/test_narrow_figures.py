@@ -8,8 +8,8 @@ import pytest
 import minitape as tf
 from minitape.bridges.recording import Recording
 from minitape.picture.drawing import Picture
-from minitape.picture.figure import Figure
-from minitape.picture.svg_elements import CUT_COLOR, NODE_HEIGHT
+from minitape.picture.figure import ESCAPE_PORT, Figure
+from minitape.picture.svg_elements import CUT_COLOR, NODE_HEIGHT, SCISSORS
 from minitape.picture.value_display import format_magnitude
 
 from .test_figures import contains, loop, network, read_painted
@@ -217,10 +217,10 @@ def test_the_blocks_of_a_model_that_repeat_are_one_box_in_a_column():
     recording.add_operation("square", [h], 1.0, name="loss")
     recording.close()
     drawn = tf.draw(recording, width=85, fold="layers")
-    names = [node.row and node.row["name"] for node in drawn.figure.nodes]
+    names = [node.row["name"] for node in drawn.figure.nodes]
     turn = [f"blocks.{{}}.{layer}" for layer in ("first", "second")]
     blocks = {block: [name.format(block) for name in turn] for block in (0, 1, 10, 11)}
-    assert names == ["tokens", *blocks[0], *blocks[1], None, *blocks[10], *blocks[11], "loss"]
+    assert names == ["tokens", *blocks[0], *blocks[1], "…", *blocks[10], *blocks[11], "loss"]
     assert ">8 × (" in drawn.svg
     height = float(re.search(r'height="([\d.]+)mm"', drawn.svg)[1])
     assert height < 150  # millimeters, about half a page
@@ -280,7 +280,7 @@ def test_a_figure_of_a_long_tape_shows_its_sources_in_order_and_their_gradients(
         figure = picture.figure
         names = [node.row["name"] for node in figure.nodes if node.row and node.row["kind"] == "variable"]
         assert {"x0:0", "x1:0", "x2:0"} <= set(names)
-        assert picture.svg.count("∂total/∂x") == 3 and f"= {float(gradients[0])}" in picture.svg
+        assert picture.svg.split("</desc>")[1].count("∂total/∂x") == 3 and f"= {float(gradients[0])}" in picture.svg
         gap = figure.nodes[figure.gap_index]
         places = [(node.line, node.x) for node in figure.nodes]
         assert max(places[: figure.gap_index]) < (gap.line, gap.x) < min(places[figure.gap_index + 1 :])
@@ -363,3 +363,43 @@ def test_a_small_figure_is_in_the_middle_of_its_column():
     figure = tf.draw(tape, width=85).figure
     assert left < -20
     assert -left == pytest.approx(left + width - figure.width, abs=0.1)
+
+
+def leak():
+    x, m = tf.Variable(2.0, name="x"), tf.Variable(4.0, name="m")
+    with tf.GradientTape() as tape:
+        a = tf.stop_gradient(x * 3.0)
+        b = tf.exp(a) * a
+        c = tf.constant(m.numpy() * 2.0)
+        loss = b + c
+    tape.gradient(loss, [x, m])
+    return tape
+
+
+@pytest.mark.parametrize("width", [None, 85])
+def test_the_arrow_of_a_value_that_came_back_runs_round_nodes_and_names_its_cause(width):
+    picture = tf.draw(leak(), width=width)
+    svg = picture.svg
+    assert re.search(r">stop, line \d+<", svg) and re.search(r">numpy\(\), line \d+<", svg)
+    assert re.search(r"✕ stop, line \d+", picture.source) and re.search(r"✕ numpy\(\), line \d+", picture.source)
+    escape = next(torn for torn in picture.snapshot["torn"] if torn["kind"] == "left")
+    start, end = (picture.figure.node_by_row[escape[key]] for key in ("from", "to"))
+    assert picture.figure.nodes[end].inputs == [(start, ESCAPE_PORT)]
+    assert SCISSORS in svg or (start, end, 0) not in picture.figure.curves
+
+
+@pytest.mark.parametrize("width", [None, 85])
+def test_omitted_rows_send_back_a_sum(width):
+    picture = tf.draw(record_loop(40, 5.0), width=width)
+    svg = picture.svg
+    assert ">Σ<" in svg
+    gap = [line for line in picture.source.splitlines() if line.endswith("]") and "-> gap" in line]
+    assert gap and all("dir=back" in line for line in gap if "Σ" in line) and any("Σ" in line for line in gap)
+
+
+def test_a_description_has_the_gradients_and_why_one_is_none():
+    alt = tf.draw(leak()).alt
+    assert "∂loss/∂x = None" in alt and "tf.stop_gradient (" in alt and "took the value out" in alt
+    tape, loss, weights = network()
+    alt = tf.draw(tape, loss, weights).alt
+    assert not re.search(r"\[\[[^;]*$", alt.split("; ∂")[0]) and "± " not in alt
