@@ -110,10 +110,14 @@ def _list_nonfinite_alarms(
         for step in sweep["steps"]:
             # All earlier steps sent finite shares, so this step is the first.
             if description := next(filter(None, (_name_nonfinite_kind(edge["product"]) for edge in step["edges"])), ""):
-                row = rows[step["row"]]
                 return [
                     _build_alarm(
-                        "gradient", "The gradient becomes {value} at {place}", explain(), row, True, value=description
+                        "gradient",
+                        "The gradient becomes {value} at {place}",
+                        explain(),
+                        rows[step["row"]],
+                        True,
+                        value=description,
                     )
                 ]
         return []

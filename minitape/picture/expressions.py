@@ -13,10 +13,13 @@ from .value_display import format_magnitude, shorten_number_text
 MAX_NAMED_INPUTS = 4  # For an operation with at least this many inputs, only the label is written.
 INFIX_SIGNS = {sign: f" {sign} " for sign in "×+÷/><≥≤@"}
 INFIX_SIGNS |= {"-": " − ", "−": " − ", "xʸ": "^", "@ᵀ": " @ ", "ᵀ@": "ᵀ @ ", "ᵀ@ᵀ": "ᵀ @ "}
+INFIX_SIGNS |= {">=": " ≥ ", "<=": " ≤ ", "==": " = ", "!=": " ≠ "}
 MAX_NESTED_LETTERS = 14  # Longer expressions are not written inside other expressions.
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 MAX_NAME_LETTERS = 60
 LAYER_OPERATION = "layer"  # The operation of a row that stands for all rows of a layer.
+# In a label such as "log(1+x)" or "(x-y)²", these letters stand for the inputs.
+_OPERAND = re.compile(r"(?<![a-z])[xy](?![a-zʸ])")
 _match_number_operand = re.compile(r"[\d.e−]+ . x|x( . |\^)[\d.e−]+|x²").fullmatch
 
 
@@ -101,25 +104,24 @@ class Expressions:
         label = format_row_title({**row, "name": None})
         parts = [self._format_operand_with_precedence(input_row, depth) for input_row in row["inputs"]]
         if label in INFIX_SIGNS and len(parts) == 2:
-            precedence = 0 if label in "+-−><≥≤" else 1 + (label == "xʸ")
+            precedence = 0 if label[0] in "+-−><≥≤=!" else 1 + (label == "xʸ")
             exponent = parts[1][0].removesuffix(".0")
             left_text = _add_needed_brackets(*parts[0], precedence + (precedence == 2))
-            if label == "xʸ" and exponent.isdigit():
+            if label == "xʸ" and exponent.isdecimal():
                 return left_text + exponent.translate(SUPERSCRIPTS), 2
             right_text = _add_needed_brackets(*parts[1], precedence + (label not in "+×"))
             right_mark = "ᵀ" if label.endswith("@ᵀ") else ""
             return left_text + INFIX_SIGNS[label] + right_text + right_mark, precedence
-        if len(parts) == 1:
-            operand = _add_needed_brackets(*parts[0], 2 + (label == "x²" or label.startswith("[")))
-            if label == "x²":
-                return f"{operand}²", 2
-            if label == "neg":
-                return f"−{operand}", 1
-            if label.startswith("["):
-                return operand + label, 3
-            formula = (row.get("said") or [""])[0]
-            if _match_number_operand(formula):  # Other frameworks do not record a number as an input.
-                return formula.replace("x", operand).replace("^2", "²").replace("^3", "³"), 0
+        is_index = label.startswith("[") and len(parts) == 1
+        operands = [_add_needed_brackets(*part, 2 + (is_index or label == "x²")) for part in parts]
+        if is_index:
+            return operands[0] + label, 3
+        formula = (row.get("said") or [""])[0]
+        if len(parts) == 1 and _match_number_operand(formula):  # Other frameworks do not record a number as an input.
+            return formula.replace("x", operands[0]).replace("^2", "²").replace("^3", "³"), 0
+        template = "−x" if label == "neg" else label.replace("-", "−")
+        if len(_OPERAND.findall(template)) == len(parts):
+            return _OPERAND.sub(lambda match: operands["xy".index(match[0])], template), 1 + template.endswith("²")
         label = "pow" if label == "xʸ" else label
         # The inputs of a traced function are not in the order of its arguments, because a variable comes last.
         if not parts or (row["op"] == "function" and len(parts) > 1):
@@ -141,7 +143,7 @@ class Expressions:
             if depth and len(name) <= MAX_NESTED_LETTERS:
                 return name, 2
             return circled_number
-        if name := name.rpartition("/")[2].removesuffix(":0"):
+        if name := name.replace("/", ".").rpartition(".")[2].removesuffix(":0"):
             return shorten_name(name, 9), 3
         is_used_once = self.consumer_counts[row_number] == 1 and 0 < len(row["inputs"]) < MAX_NAMED_INPUTS
         if row["kind"] == "operation" and depth and is_used_once:

@@ -33,7 +33,6 @@ from .edge_labels import (
 )
 from .expressions import Expressions
 from .figure_edges import (
-    CROSS_DISTANCE,
     build_edge_path,
     draw_abbreviated_edge,
     format_reference,
@@ -107,16 +106,19 @@ MIN_TURNS_IN_HIGH_FIGURE = 3  # The same if the recording is long, or if the fig
 MAX_TURN = 20  # A loop whose turns have at least so many operations is not folded, because whole turns remain.
 MAX_SHORT_TURN = 4  # Two turns of a loop remain at each end if a turn has no more operations.
 MAX_HEIGHT = 220  # A figure that would be higher, in millimeters, is too high for a page.
-MIN_CUT_LETTERS = 4  # The beginning of a text says nothing in less room.
+MIN_CUT_LETTERS = 6  # The beginning of a text says nothing in less room.
 MAX_REPEATED_LETTERS = 20  # The gap has room for this many letters of such a turn.
 MAX_PORTS = 50  # Further inputs of an operation are omitted from the picture and its description.
-WIDE_LETTERS = "mwMW…"  # In bold type, these are wider than a name's other letters.
+MAX_TITLE_LETTERS = 24  # A node has no room for a longer name, whatever its letters.
+BOLD_LETTER_WIDTH = 7.0  # The width of most letters in the bold type of names, in pixels.
+WIDE_LETTERS, NARROW_LETTERS = "mwMW…①②③④⑤⑥⑦⑧⑨⑩", "fijlrtI.,:;'|-()[]/ "
 MAX_REFERENCES = 3  # If more inputs of a node are drawn as names, their number replaces them.
 REFERENCE_SPACING = 1 / 3  # The distance between the centers of such names, as a fraction of the node's height.
-CROSS_WIDTH = 10  # The space for a cross between a node and such a name.
+CROSS_WIDTH = 10  # The space for a cross between a node and such a name. The cross is in its middle.
 MAX_SHARE_LETTERS = 7  # The number of characters for which an edge has room in a share, in a figure of any width.
 SHARE_MARGIN = 1.5  # The distance between a share and a node.
-SHARE_INDENT = 51  # The same, in a figure of a given width, for a share beside a name. It may use the margin as well.
+# The same, in a figure of a given width, for a share next to a name, and less if frames of tapes need room as well.
+SHARE_INDENT, FRAMED_SHARE_INDENT = 56, 51
 MAX_NUMBERED_EDGES = 5  # If there are more inputs, the edges have no room for numbers.
 # The box that represents omitted rows has these fields. Its inputs are the inputs of the omitted rows.
 OMITTED_ROW: Object = {"row": -2, "kind": "operation", "cut": None, "status": "", "by": None, "name": "…"}
@@ -322,24 +324,24 @@ class Figure:
         find_node = self.node_by_row.get
         self.causes = {
             (find_node(path_break["from"], -1), find_node(path_break["to"], -1)): path_break["text"]
-            + translate(", line {0}").replace("{0}", str(path_break["line"]))
+            + translate(", line {0}").format(path_break["line"])
             for path_break in self.snapshot.get("torn", ())
             if path_break["kind"] != "zero"
         }
 
-    def describe_omitted_rows(self) -> tuple[int, str]:
-        """Return how many rows are omitted, and what a loop repeats in them, such as "84 × (×, tanh)", or ""."""
+    def describe_omitted_rows(self) -> str:
+        """Return what a loop repeats in the omitted rows, such as "84 × (×, tanh)", or ""."""
         labels = [row["label"] for row in self.omitted_rows if row["kind"] == "operation"]
         labels = labels or [row["label"] for row in self.omitted_rows]
         count, turns = self.omitted_count, self.omitted_turns
         if not turns or len(self.snapshot["rows"]) < self.snapshot["total"]:  # Nobody has seen all turns.
-            return count, ""
+            return ""
         texts = [translate("{n} turns", n=turns)]
         if count % turns == 0:
             texts.insert(0, f"{turns} × ({translate('{n} rows', n=count // turns)})")
         if count == len(labels):
             texts.insert(0, f"{turns} × ({', '.join(labels[: count // turns])})")
-        return count, choose_first_fitting_text(texts, MAX_REPEATED_LETTERS)
+        return choose_first_fitting_text(texts, MAX_REPEATED_LETTERS)
 
     # -- layout --------------------------------------------------------------------------------------------------
 
@@ -459,7 +461,7 @@ class Figure:
             for start, _ in node.inputs
         ]
         if self.max_width and self.shares_by_edge:
-            widths.append(SHARE_INDENT)
+            widths.append(FRAMED_SHARE_INDENT if len(self.snapshot["tapes"]) > 1 else SHARE_INDENT)
         return max(widths, default=0)
 
     def _move_gradient_rows_to_lower_tier(self, nodes: list[Node]) -> None:
@@ -544,22 +546,18 @@ class Figure:
         x = node.x
         y = node.y
         if row["row"] < 0:
-            count, repeated = self.describe_omitted_rows()
             return (
                 draw_node_box(x, y, "gap", *NODE_COLORS["gap"], "2 3")
-                + draw_text(x + 10, y + 21, translate("{n} rows", n=count), TITLE_STYLE)
-                + draw_text(x + 10, y + 39, repeated, SMALL_STYLE, MUTED_COLOR)
+                + draw_text(x + 10, y + 21, translate("{n} rows", n=self.omitted_count), TITLE_STYLE)
+                + draw_text(x + 10, y + 39, self.describe_omitted_rows(), SMALL_STYLE, MUTED_COLOR)
             )
         padding = 16 if row["kind"] == "source" else 10
-        number_text = draw_text(
-            x + NODE_WIDTH - padding + 2, y + 16, str(row["row"]), f'{SMALL_STYLE} text-anchor="end"', MUTED_COLOR
-        )
+        number = str(row["row"])
         adjoint_text, color = self.choose_adjoint_text_and_color(row, 12)
-        title = self._draw_node_title(row, x + padding, y + 17, x + NODE_WIDTH - padding - 4 - 7 * len(str(row["row"])))
         return (
             self._draw_node_border(row, x, y)
-            + title
-            + number_text
+            + self._draw_node_title(row, x + padding, y + 17, x + NODE_WIDTH - padding - 4 - 7 * len(number))
+            + draw_text(x + NODE_WIDTH - padding + 2, y + 16, number, f'{SMALL_STYLE} text-anchor="end"', MUTED_COLOR)
             + self._draw_node_value(node, row, padding)
             + draw_text_with_thumbnail(x, y + 45.5, padding, adjoint_text, self.adjoints.get(row["row"]), color, True)
         )
@@ -574,25 +572,26 @@ class Figure:
         elif row["by"] is not None:
             dash_pattern = "5 2"
         if row["kind"] == "variable":  # A thin line inside a thick one looks like a double border.
-            box = draw_node_box(x, y, row["kind"], color, fill, dash_pattern, 4.6)
-            return box + draw_node_box(x, y, row["kind"], fill, "none", "", 2.2)
+            return draw_node_box(x, y, row["kind"], color, fill, dash_pattern, 4.6) + draw_node_box(
+                x, y, row["kind"], fill, "none", "", 2.2
+            )
         is_emphasized = is_broken or row["row"] in self.target_rows
         return draw_node_box(x, y, row["kind"], color, fill, dash_pattern, 2.4 if is_emphasized else 1.3)
 
     def _draw_node_title(self, row: RowFields, x: float, y: float, right: float) -> str:
         """Return the name of a row, followed in small type by its operation or, for a weight, by its layer."""
-        max_letters = max(3, int((right - x) / 7.4))
         name, texts = self.expressions.list_name_and_texts(row)
         if not name:
-            return draw_text(x, y, choose_first_fitting_text(texts, (right - x) / 7.0), TITLE_STYLE)
-        if row["kind"] == "variable" and measure_width(name) > max_letters:
-            layer, _, name = name.replace("/", ".").rpartition(".")
+            return draw_text(x, y, choose_first_fitting_text(texts, (right - x) / 6.8), TITLE_STYLE)
+        if row["kind"] == "variable":  # Names that are written in the same way show which variables share a layer.
+            layer, _, name = name.removeprefix("self.").replace("/", ".").rpartition(".")
             texts = [layer.rpartition(".")[2]]
-        while measure_bold_pixels(title := shorten_name(name, max_letters)) > right - x and max_letters > 3:
+        max_letters = MAX_TITLE_LETTERS
+        while BOLD_LETTER_WIDTH * measure_letters(title := shorten_name(name, max_letters)) > right - x:
             max_letters -= 1
-        text_left = x + measure_bold_pixels(title) + 6
+        text_left = x + BOLD_LETTER_WIDTH * measure_letters(title) + 6
         operation_text = draw_text(
-            text_left, y, choose_first_fitting_text(texts, (right - text_left) / 6.4), SMALL_STYLE, MUTED_COLOR
+            text_left, y, choose_first_fitting_text(texts, (right - text_left) / 6.0), SMALL_STYLE, MUTED_COLOR
         )
         title_style = TITLE_STYLE + BOLD_STYLE if row["name"] else TITLE_STYLE
         return draw_text(x, y, title, title_style) + operation_text
@@ -648,8 +647,10 @@ class Figure:
                 yield draw_mark(*self.marks[start, end], shape)
         for end, node in enumerate(self.nodes):
             for text, (x, y), shares, start in self._iter_references(end):
-                yield draw_abbreviated_edge(text, x, y, node.direction, bool(shares), start >= 0)
-                self.marks[start, end] = x + CROSS_DISTANCE * node.direction, y
+                yield draw_abbreviated_edge(text, x, y, node.direction, bool(shares))
+                if start >= 0:
+                    self.marks[start, end] = x + CROSS_WIDTH / 2 * node.direction, y
+                    yield draw_mark(*self.marks[start, end], CROSS)
         for start, end in self.causes:
             if start > end:  # The value did not come back, or to an omitted row.
                 *_, right, bottom = self.nodes[start].box
@@ -699,9 +700,16 @@ class Figure:
             if len(node.inputs) > MAX_NUMBERED_EDGES:
                 continue
             if share := self.shares_by_edge.get((node.row["row"], node.inputs[port][1])):
-                color = choose_text_color(share, ADJOINT_COLOR)
-                text = format_magnitude(share, max_letters)
-                labels.append(EdgeLabel(number, text, color, NUMBER_STYLE, shifts, min_length=min_length))
+                labels.append(
+                    EdgeLabel(
+                        number,
+                        format_magnitude(share, max_letters),
+                        choose_text_color(share, ADJOINT_COLOR),
+                        NUMBER_STYLE,
+                        shifts,
+                        min_length=min_length,
+                    )
+                )
         for index, node in enumerate(self.nodes):
             references = [*self._iter_references(index)]
             for name, (x, y), shares, _ in references:
@@ -719,9 +727,10 @@ class Figure:
         texts = []
         for ends, cause in self.causes.items():
             if mark := self.marks.get(ends):
-                style = SMALL_STYLE + BOLD_STYLE
                 labels.append(
-                    EdgeLabel(len(curves), cause, CUT_COLOR, style, CROSS_SHIFTS, LETTER_HEIGHT, min_length=-inf)
+                    EdgeLabel(
+                        len(curves), cause, CUT_COLOR, SMALL_STYLE + BOLD_STYLE, CROSS_SHIFTS, LETTER_HEIGHT, -inf
+                    )
                 )
                 curves.append([mark, mark])
                 boxes.append(compute_plate(mark, "×"))
@@ -813,13 +822,17 @@ def draw_frame(
         heading_height = 0
 
 
-def measure_bold_pixels(text: str) -> float:
-    """Return about how wide a text is in the bold type of names.
+def measure_letters(text: str) -> float:
+    """Return about how wide a text is in proportional type, in letters of the usual width.
 
     Args:
         text: The text.
+
+    >>> measure_letters("encoder"), measure_letters("lift"), measure_letters("norm")
+    (6.6, 2.4, 4.1)
     """
-    return 7.4 * measure_width(text) + 4.5 * sum(letter in WIDE_LETTERS for letter in text)
+    wide, narrow = (sum(letter in letters for letter in text) for letters in (WIDE_LETTERS, NARROW_LETTERS))
+    return measure_width(text) + 0.5 * wide - 0.4 * narrow
 
 
 def choose_first_fitting_text(texts: TextList, max_letters: float) -> str:
@@ -830,7 +843,7 @@ def choose_first_fitting_text(texts: TextList, max_letters: float) -> str:
         max_letters: The number of letters for which there is room.
     """
     return next(
-        (text for text in texts if measure_width(text) <= max_letters),
+        (text for text in texts if measure_letters(text) <= max_letters),
         elide_text(texts[-1], int(max_letters)) if max_letters > MIN_CUT_LETTERS else "",
     )
 

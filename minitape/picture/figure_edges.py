@@ -9,19 +9,16 @@ from .edge_labels import ARROW_LENGTH, Point, reverse_pair
 from .expressions import format_circled_row_number
 from .snapshot_types import RowFields
 from .svg_elements import (
-    CROSS,
     EDGE_COLOR,
     MUTED_COLOR,
     SMALL_STYLE,
     SWEPT_EDGE_COLOR,
-    draw_mark,
     draw_path,
     draw_text,
 )
 from .truncation import measure_width, shorten_name
 
 MAX_REFERENCE_LETTERS = 6
-CROSS_DISTANCE = 5  # The distance of a cross from the end of a short edge, in pixels.
 
 
 def format_reference(input_row: RowFields, room: float) -> str:
@@ -33,7 +30,7 @@ def format_reference(input_row: RowFields, room: float) -> str:
     """
     name = input_row["name"] or "∂"
     # The beginning of an adjoint's long name, or of a layer's path, says less than its number.
-    says_less = name.startswith("∂") or ("." in name and measure_width(name) > MAX_REFERENCE_LETTERS)
+    says_less = name.startswith("∂") or (re.search(r"[./[]", name) and measure_width(name) > MAX_REFERENCE_LETTERS)
     name = shorten_name(name.removesuffix(":0"), MAX_REFERENCE_LETTERS)
     return format_circled_row_number(input_row["row"]) if says_less or measure_reference(name) > room else name
 
@@ -47,7 +44,7 @@ def measure_reference(text: str) -> float:
     return 6.6 * measure_width(text) + 8 + ARROW_LENGTH + 4
 
 
-def draw_abbreviated_edge(text: str, x: float, y: float, direction: int, is_swept: bool, is_crossed: bool) -> str:
+def draw_abbreviated_edge(text: str, x: float, y: float, direction: int, is_swept: bool) -> str:
     """Return a short edge that starts at the name or number of its input.
 
     The short edge replaces an edge from another line or tier, or from a distant column.
@@ -58,7 +55,6 @@ def draw_abbreviated_edge(text: str, x: float, y: float, direction: int, is_swep
         y: The vertical position of the edge's end, in pixels.
         direction: 1 if the edge runs to the right, or -1 if it runs to the left.
         is_swept: Whether the sweep has sent a share along the edge.
-        is_crossed: Whether there is a cross in front of the edge's end, because no gradient passes.
     """
     width = measure_reference(text) - ARROW_LENGTH - 4
     middle = x - direction * (width / 2 + ARROW_LENGTH)
@@ -69,8 +65,6 @@ def draw_abbreviated_edge(text: str, x: float, y: float, direction: int, is_swep
         SWEPT_EDGE_COLOR if is_swept else EDGE_COLOR,
         width=1.2,
     )
-    if is_crossed:
-        line += draw_mark(x + CROSS_DISTANCE * direction, y, CROSS)
     return line + box + draw_text(middle, y + 4, text, f'{SMALL_STYLE} text-anchor="middle"', MUTED_COLOR)
 
 

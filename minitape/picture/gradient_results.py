@@ -102,12 +102,9 @@ def list_results_of_gradient_calls(
         for candidate in (*tapes, tape):
             tape_requests = [*candidate.requests[-MAX_CALLS:]] or [*filter(None, [candidate.last_request])]
             requests += [(candidate, request) for request in tape_requests]
-
-    def find_last_target_row(tape_and_request: tuple[GradientTape, GradientRequest]) -> int:
-        request_tape, request = tape_and_request
-        return max(_find_last_row(request_tape, value) for value in request.targets)
-
-    requests[:-1] = sorted(requests[:-1], key=find_last_target_row)
+    requests[:-1] = sorted(
+        requests[:-1], key=lambda pair: max(_find_last_row(pair[0], value) for value in pair[1].targets)
+    )
     namespaces = list(namespaces)
     names = PythonNames(namespaces)
     with use_namespaces_for_names(namespaces):

@@ -13,6 +13,7 @@ from .value_display import format_magnitude, format_magnitude_and_shape
 MARGIN = 8
 # The maximum length of a gradient's text, in a figure of any width and in one of a given width.
 MAX_NUMBER_LETTERS, MAX_NARROW_NUMBER_LETTERS = 40, 22
+PLAIN_CALLS = ("gradient", "backward", "grad")  # The frameworks' usual calls need no name in a result line.
 MAX_SOURCES = 12  # Further sources of a gradient call are counted but not listed.
 LINE_HEIGHT, ITALIC_WIDTH, LETTER_WIDTH = 16, 6.6, 6.7  # Sizes of result lines, in pixels.
 FORMULA_STYLE = f'font-size="12" font-style="italic" text-anchor="end" font-family="{SERIF_FONT}"'
@@ -48,8 +49,7 @@ def iter_gradient_result_lines(
         if element := result.get("element"):
             yield translate("{target}: the steps show this element", target=f"{target}{element}"), ""
         call = result.get("call", "gradient")
-        is_plain = call == "gradient" or (call == "backward" and max_width is not None)
-        prefix = "" if is_plain else f"{translate(call)}: "
+        prefix = "" if call in PLAIN_CALLS else f"{translate(call)}: "
         for source in sources[:MAX_SOURCES]:
             derivative = f"{prefix}∂{target}/∂"
             name, number = _describe_gradient(source, result, expressions, number_letters)

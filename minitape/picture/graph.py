@@ -342,18 +342,17 @@ def iter_gap_statements(figure: Figure) -> Iterator[str]:
     """
     if figure.gap_index < 0:
         return
-    count, repeated = figure.describe_omitted_rows()
     lines = [
-        translate("{n} rows are left out", n=count),
-        repeated,
+        translate("{n} rows are left out", n=figure.omitted_count),
+        figure.describe_omitted_rows(),
         translate('To see them, use TapeView(tape), or fold="layers" for a model.'),
     ]
     cells = "".join(f"<tr><td>{escape_label(line)}</td></tr>" for line in lines if line)
     label = f'<<table border="0" cellborder="0" cellspacing="0">{cells}</table>>'
     yield f'{GAP_NODE} [label={label} style=dashed color="{NODE_COLORS["gap"][0]}" fontcolor="{MUTED_COLOR}"]'
     for start, port in figure.nodes[figure.gap_index].inputs:
-        is_swept = (OMITTED_ROW["row"], port) in figure.shares_by_edge
-        yield f"{figure.nodes[start].row['row']} -> {GAP_NODE}" + (SWEPT_GAP_ATTRIBUTES if is_swept else "")
+        attributes = SWEPT_GAP_ATTRIBUTES if (OMITTED_ROW["row"], port) in figure.shares_by_edge else ""
+        yield f"{figure.nodes[start].row['row']} -> {GAP_NODE}{attributes}"
 
 
 def format_attributes(attributes: TextsByName) -> str:

@@ -241,10 +241,7 @@ class Stepper(SweepSteps):
             read_rows = [inputs[position] for position in find_positions_read_by_rules(record, primitive, inputs)]
             if primitive.keeps_output:
                 read_rows.append(row)
-            if any(
-                read_row not in self.kept_arrays and record.get_value_or_none(read_row) is None
-                for read_row in read_rows
-            ):
+            if any(self._get_row_value(read_row) is None for read_row in read_rows):
                 return False
         return True
 
@@ -343,7 +340,7 @@ class Stepper(SweepSteps):
         return step
 
     def _get_row_value(self, row: int) -> Array:
-        return self.kept_arrays[row] if row in self.kept_arrays else self.record.get_value_or_none(row)
+        return self.kept_arrays.get(row, self.record.get_value_or_none(row))
 
     def _build_adjoint_fields_or_zeros(self, sweep: Sweep, row: int) -> ValueFields:
         """Return the adjoint of a row, or zeros if the target does not depend on this output of a call."""

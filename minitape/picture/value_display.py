@@ -134,7 +134,7 @@ def format_magnitude(value: ValueFields, max_letters: int) -> str:
     low, high = _read_minimum_and_maximum(value)
     if low == high:
         number = shorten_number_text(repr(low + 0.0)).removesuffix(".0")
-        if measure_width(description := translate("each {0}").replace("{0}", number)) <= max_letters:
+        if measure_width(description := translate("each {0}").format(number)) <= max_letters:
             return description
     if not isfinite(size):
         return "NaN"

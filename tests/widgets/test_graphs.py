@@ -11,6 +11,7 @@ import pytest
 import minitape as tf
 from minitape.bridges.recording import Recording
 from minitape.picture import drawing
+from minitape.picture.expressions import Expressions
 from minitape.picture.graph import quote_text
 
 from .conftest import accumulation, nested, square
@@ -290,3 +291,23 @@ def test_integers_have_a_largest_number_and_no_sign():
     recording.add_operation("embedding", [tokens], [[0.5] * 3] * 4, dtype="float32", shape=(4, 3))
     recording.close()
     assert "≤ 30" in recording.graph().source and "±30" not in recording.graph().source
+
+
+def test_operations_are_written_as_in_a_formula():
+    x = tf.Variable(2.0, name="x")
+    with tf.GradientTape() as outer:
+        with tf.GradientTape() as inner:
+            y = x**3
+        dy = inner.gradient(y, x)
+    source = tf.draw(outer).source
+    assert "x^(3.0 − 1.0)" in source
+    expressions = Expressions(tf.snapshot(outer)["rows"])
+    assert "x^⑥" in expressions.list_texts_longest_first(expressions.rows_by_number[7])  # A row number is no exponent.
+    with tf.GradientTape() as tape:
+        a = tf.math.log1p(tf.exp(x))
+        c = tf.cast(x >= 1.0, tf.float32)
+        variance = tf.nn.moments(tf.stack([a, x]), [0])[1]
+        loss = variance * c * tf.math.reciprocal(x) - dy
+    source = tf.draw(tape, loss, x).source
+    assert all(text in source for text in ("log(1+exp(x))", "x ≥ 1.0", "1/x"))
+    assert re.search("\\(.+−.+\\)²", source)

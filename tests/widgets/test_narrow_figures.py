@@ -259,7 +259,7 @@ def record_loop(turns, then):
 )
 def test_whole_turns_of_a_loop_are_left_out_and_counted(record, box):
     figure = Figure(tf.snapshot(record()), 85)
-    assert [f"{figure.describe_omitted_rows()[0]} rows", figure.describe_omitted_rows()[1]] == box
+    assert [f"{figure.omitted_count} rows", figure.describe_omitted_rows()] == box
     before = [node.row["label"] for node in figure.nodes[: figure.gap_index] if node.row["kind"] == "operation"]
     assert before[: len(before) // 2] == before[len(before) // 2 :]  # Two whole turns.
     gap = figure.nodes[figure.gap_index]
@@ -284,7 +284,7 @@ def test_a_figure_of_a_long_tape_shows_its_sources_in_order_and_their_gradients(
         gap = figure.nodes[figure.gap_index]
         places = [(node.line, node.x) for node in figure.nodes]
         assert max(places[: figure.gap_index]) < (gap.line, gap.x) < min(places[figure.gap_index + 1 :])
-        count, turns = figure.describe_omitted_rows()
+        count, turns = figure.omitted_count, figure.describe_omitted_rows()
         assert count + sum(node.row is not None for node in figure.nodes) <= len(picture.snapshot["rows"])
         assert turns.endswith(" turns")
 
@@ -403,3 +403,34 @@ def test_a_description_has_the_gradients_and_why_one_is_none():
     tape, loss, weights = network()
     alt = tf.draw(tape, loss, weights).alt
     assert not re.search(r"\[\[[^;]*$", alt.split("; ∂")[0]) and "± " not in alt
+
+
+def record_layers(names, framework="torch"):
+    """Record a sum of parameters with the given names, and a backward pass with the framework's usual call."""
+    recording = Recording(framework)
+    total = recording.add_leaf([1.0, 2.0], name="x", kind="constant", tracked=False)
+    weights = [recording.add_leaf([1.0, 1.0], name=name, kind="variable") for name in names]
+    for weight in weights:
+        total = recording.add_operation("add", [total, weight], [2.0, 3.0], label="+")
+    loss = recording.add_operation("sum", [total], 5.0, label="Σ", name="loss")
+    sweep = recording.add_backward_pass([loss])
+    for row in range(loss, -1, -1):
+        sweep.set_adjoint(row, [1.0, 1.0])
+    recording.close()
+    return recording
+
+
+def test_names_of_parameters_are_written_in_the_same_way_and_are_not_cut():
+    names = ["encoder.weight", "encoder.bias", "norm.weight", "norm.bias"]
+    svg = tf.draw(record_layers(names), width=85).svg
+    titles = re.findall(r'font-weight="600" fill="#1f2328">([^<]+)</text><text [^>]+>([^<]+)<', svg)
+    assert [f"{layer}.{name}" for name, layer in titles if name in ("weight", "bias")] == names
+    assert "…" not in svg.split("</desc>")[1]
+
+
+def test_parts_of_a_tree_have_their_whole_path():
+    """Four nodes called …['w'] or …['b'] would not tell which layer they belong to."""
+    names = [f"params['l{layer}']['{part}']" for layer in (1, 2) for part in "wb"]
+    svg = tf.draw(record_layers(names), width=85).svg.split("</desc>")[1]
+    assert all(name.replace("params", "…").replace("'", "&#x27;") in svg for name in names)
+    assert "backward:" not in svg

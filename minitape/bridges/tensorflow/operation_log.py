@@ -34,6 +34,10 @@ LABELS = {
     "Sum": "Σ",
     "Pow": "xʸ",
     "StridedSlice": "[ ]",
+    "BiasAdd": "+",
+    "Relu": "relu",
+    "Mean": "mean",
+    "Cast": "cast",
 }
 # Integers after the first input of these operations are axes, shapes or positions, and do not become leaves.
 OPS_WITH_PARAMETERS = set(
