@@ -327,11 +327,15 @@ def iter_dashed_edge_statements(figure: Figure) -> Iterator[str]:
     """
     for end, (port, start) in figure.iter_dashed_edges():
         if figure.node_by_row.keys() >= {start, end}:
-            color = CUT_COLOR if port == ESCAPE_PORT else NODE_COLORS["variable"][0]
-            attributes = {"style": "dashed", "color": color} | build_cause_attributes(figure, start, end)
-            if port == VALUE_PORT:
-                attributes |= {"label": "✕", "fontcolor": CUT_COLOR}
-            yield f"{start} -> {end} [{format_attributes(attributes)}]"
+            attributes = {
+                "style": "dashed",
+                "color": CUT_COLOR if port == ESCAPE_PORT else NODE_COLORS["variable"][0],
+                "label": "✕" if port == VALUE_PORT else "",
+                "fontcolor": CUT_COLOR,
+            } | build_cause_attributes(figure, start, end)
+            # A number literal has no node, so the edge ends at the operation that reads it.
+            end_row = figure.nodes[figure.node_by_row[end]].row["row"]
+            yield f"{start} -> {end_row} [{format_attributes(attributes)}]"
 
 
 def iter_gap_statements(figure: Figure) -> Iterator[str]:

@@ -4,7 +4,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from types import CodeType
 from typing import Literal, NamedTuple
 
@@ -100,6 +100,7 @@ class RowContext(NamedTuple):
 
 
 get_row_number = attrgetter("row")
+get_start_row = itemgetter(0)  # The first row to which a mark applies. A mark is a tuple that begins with this row.
 # The operations on whole arrays that the browser can compute (widgets/frontend/evaluator/operations.ts).
 ARRAY_OPERATIONS = frozenset(
     "broadcast_to cast concat equal greater greater_equal less less_equal log_softmax matmul not_equal reduce_max "
@@ -188,15 +189,6 @@ def _to_plain_argument(value: object) -> object:
     if value is None or isinstance(value, (bool, int)):
         return value
     raise TypeError(f"a browser cannot receive an argument such as {value!r}")
-
-
-def get_start_row(mark: tuple[int, *tuple[object, ...]]) -> int:
-    """Return the first row to which a mark applies. This is a key function for sorted lists of marks.
-
-    Args:
-        mark: A tuple that begins with a row number.
-    """
-    return mark[0]
 
 
 def find_subject_at_row(

@@ -311,3 +311,15 @@ def test_operations_are_written_as_in_a_formula():
     source = tf.draw(tape, loss, x).source
     assert all(text in source for text in ("log(1+exp(x))", "x ≥ 1.0", "1/x"))
     assert re.search("\\(.+−.+\\)²", source)
+
+
+def test_the_edge_of_a_value_that_came_back_as_a_number_ends_at_a_node():
+    x, b = tf.Variable(2.0, name="x"), tf.Variable(1.0, name="b")
+    with tf.GradientTape() as tape:
+        loss = b * float(x * 3.0)
+    tape.gradient(loss, [x, b])
+    source = tf.draw(tape).source
+    nodes = re.findall(r"^(\d+) \[", source, re.MULTILINE)
+    edges = list_edges(source)
+    assert len(edges) == 3 and {end for edge in edges for end in edge[:2]} <= {*nodes}
+    assert any("✕ float(), line" in attributes for _, _, attributes in edges)

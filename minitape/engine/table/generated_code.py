@@ -97,6 +97,9 @@ def parse_expression(text: str) -> ast.expr:
 
     Returns:
         The root node of the expression.
+
+    Raises:
+        SyntaxError: If the text is not an expression.
     """
     return ast.parse(text, mode="eval").body
 

@@ -8,11 +8,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from ...common.syntax import select_nodes
+from ...engine.table.generated_code import parse_expression
 from ...engine.types import NameList, Names, OptionalExpression
 from ..reasons.program_text import (
     find_both_operand_expressions,
     find_last_name_of_dotted_path,
-    parse_expression,
     unparse,
 )
 from .fault_site import (

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 from ...common.shared_results import get_or_build_shared_result
 from ...common.syntax import select_nodes
+from ...engine.table.generated_code import parse_expression
 from ...engine.types import OptionalExpression, TextList
 from ...recording.sites import read_source_lines
 from ...recording.value_summary import to_float_array
@@ -22,7 +23,6 @@ from ..reasons.program_text import (
     Statement,
     find_last_name_of_dotted_path,
     find_last_name_or_text,
-    parse_expression,
     read_program,
     unparse,
 )

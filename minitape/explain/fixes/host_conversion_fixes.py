@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...common.syntax import list_nodes, select_nodes
+from ...engine.table.generated_code import parse_expression
 from ...engine.tensor.tensor import wrap_array
 from ...engine.types import OptionalExpression
 from ..reasons.program_text import (
@@ -16,7 +17,6 @@ from ..reasons.program_text import (
     copy_tree_with_replacements,
     find_last_name_of_dotted_path,
     find_last_name_or_text,
-    parse_expression,
     unparse,
 )
 from .fault_site import (

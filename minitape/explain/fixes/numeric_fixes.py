@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from ...common.syntax import list_nodes
+from ...engine.table.generated_code import parse_expression
 from ...engine.types import OptionalExpression, OptionalText
-from ..reasons.program_text import find_last_name_of_dotted_path, parse_expression, unparse
+from ..reasons.program_text import find_last_name_of_dotted_path, unparse
 from .fault_site import (
     Change,
     Edit,

@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...common.syntax import select_nodes
+from ...engine.table.generated_code import parse_expression
 from ...engine.types import OptionalExpression, OptionalText
-from ..reasons.program_text import find_last_name_of_dotted_path, parse_expression, unparse
+from ..reasons.program_text import find_last_name_of_dotted_path, unparse
 from ..translated_sentences import fill
 from .fault_site import (
     FaultSite,

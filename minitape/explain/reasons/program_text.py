@@ -455,18 +455,6 @@ def find_both_operand_expressions(rows: Sequence[RecordedRow], row: RecordedRow)
     return [second, first] if is_swapped and not operator_sides else [first, second]
 
 
-def parse_expression(text: str) -> Any:
-    """Return the syntax tree of an expression.
-
-    Args:
-        text: The text of the expression.
-
-    Raises:
-        SyntaxError: If the text is not an expression.
-    """
-    return ast.parse(text, mode="eval").body
-
-
 def copy_tree_with_replacements(node: AST, find_replacement: Callable[[AST], AST | None]) -> Any:
     """Return a copy of a syntax tree in which some nodes are replaced.
 
