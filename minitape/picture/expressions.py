@@ -131,13 +131,11 @@ class Expressions:
     def _format_operand_with_precedence(self, row_number: int, depth: int) -> tuple[str, int]:
         """Return the text of an input and its precedence.
 
-        The text is a name, a number literal, a short expression, or the circled row number.
+        The text is a name, the number of an unnamed constant, a short expression, or the circled row number.
         """
         circled_number = format_circled_row_number(row_number), 3
         if (row := self.rows_by_number.get(row_number)) is None:
             return circled_number
-        if row.get("literal"):
-            return format_magnitude(row["value"] or {}, 6), 3
         name = row["name"] or ""
         if name.startswith("∂"):
             if depth and len(name) <= MAX_NESTED_LETTERS:
@@ -145,6 +143,8 @@ class Expressions:
             return circled_number
         if name := name.replace("/", ".").rpartition(".")[2].removesuffix(":0"):
             return shorten_name(name, 9), 3
+        if row["kind"] == "constant" and row["value"] and not row["shape"]:
+            return format_magnitude(row["value"], 6), 3
         is_used_once = self.consumer_counts[row_number] == 1 and 0 < len(row["inputs"]) < MAX_NAMED_INPUTS
         if row["kind"] == "operation" and depth and is_used_once:
             text, precedence = self._format_operation_with_precedence(row, depth - 1)

@@ -313,6 +313,15 @@ def test_operations_are_written_as_in_a_formula():
     assert re.search("\\(.+−.+\\)²", source)
 
 
+def test_a_constant_exponent_is_written_as_one():
+    """TensorFlow records the 2.0 in x**2 as a constant of its own."""
+    recording = Recording("tensorflow")
+    x, two = recording.add_leaf(3.0, name="x"), recording.add_leaf(2.0, kind="constant", tracked=False)
+    recording.add_operation("Pow", [x, two], 9.0, label="xʸ", name="y")
+    recording.close()
+    assert "<b>y</b> x²<" in tf.draw(recording).source
+
+
 def test_the_edge_of_a_value_that_came_back_as_a_number_ends_at_a_node():
     x, b = tf.Variable(2.0, name="x"), tf.Variable(1.0, name="b")
     with tf.GradientTape() as tape:
