@@ -83,14 +83,15 @@ class Expressions:
             fallback: The text for a row that has no name and no short expression, or "" for the text "row N".
 
         Returns:
-            The row's name, its expression in parentheses if it is short, or the fallback.
+            The row's name, its expression if it is short, or the fallback. An expression is in parentheses, unless it
+            is a call such as sin(x).
         """
         if (row := self.rows_by_number.get(row_number)) is not None:
             if row["name"]:
                 return shorten_name(row["name"], MAX_NAME_LETTERS)
             text = self.list_texts_longest_first(row)[0]
             if row["kind"] == "operation" and 0 < measure_width(text) <= MAX_NESTED_LETTERS:
-                return f"({text})"
+                return text if re.fullmatch(r"\w+\([^()]*\)", text) else f"({text})"
         return fallback or translate("row {row}", row=row_number)
 
     def _format_operation_with_precedence(self, row: RowFields, depth: int) -> tuple[str, int]:

@@ -332,3 +332,12 @@ def test_the_edge_of_a_value_that_came_back_as_a_number_ends_at_a_node():
     edges = list_edges(source)
     assert len(edges) == 3 and {end for edge in edges for end in edge[:2]} <= {*nodes}
     assert any("✕ float(), line" in attributes for _, _, attributes in edges)
+
+
+def test_a_derivative_with_respect_to_a_call_needs_no_brackets():
+    x = tf.Variable(1.5, name="x")
+    with tf.GradientTape() as outer:
+        with tf.GradientTape() as inner:
+            y = tf.sin(x) * x
+        dy = inner.gradient(y, x)
+    assert "<b>∂y/∂sin(x)</b>" in tf.draw(outer, dy, x).source
