@@ -206,3 +206,26 @@ def test_a_sum_leaves_the_arrowheads_above_a_node_free_and_a_card_lies_between_t
     scale = above["width"] / 132
     assert total["y"] + total["height"] < above["y"] - 7 * scale  # the height of an arrowhead
     assert card["y"] + card["height"] <= below["y"] + 2
+
+
+def test_warnings_and_matrices_are_whole_and_help_says_what_buttons_do(show, page):
+    """A phone has no pointer that rests on a cut sentence or on a button without words."""
+    page.set_viewport_size(PHONE)
+    x, k = tf.Variable(2.0, name="x"), tf.Variable(3, name="k")
+    with tf.GradientTape() as tape:
+        loss = tf.stop_gradient(x * 3.0) * tf.cast(k, tf.float32)
+    page.evaluate(
+        "matchMedia = (matched => query => query === '(hover: none)' ? { matches: true } : matched(query))"
+        "(matchMedia.bind(window))"
+    )
+    show(tf.snapshot(tape, loss, [x, k]))
+    hidden = page.locator(".mt-alarm").evaluate_all("all => all.map(one => one.scrollHeight - one.clientHeight)")
+    assert len(hidden) == 2 and max(hidden) <= 1
+    assert page.locator("[data-does=present]").is_visible()
+    page.locator("[data-does=help]").click()
+    lines = page.locator(".mt-help > span").all_inner_texts()
+    assert [line.split()[0] for line in lines] == "two double nearby paths predict cut slopes cell".split()
+    assert "Paths from a source to a target" in lines[3] and "(p)" not in lines[3]
+    show(tf.snapshot(*layers()))
+    type_keys(page, "End", "w")
+    assert page.locator(".mt-cells").evaluate("one => one.scrollHeight - one.clientHeight") <= 1

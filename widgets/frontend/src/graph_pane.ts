@@ -1,10 +1,10 @@
 // The pane with the graph: what is folded, where nodes are, and how the camera takes it.
 import { Camera, type Box } from "./camera";
-import { h } from "./dom";
+import { h, on } from "./dom";
 import type { SceneEvents } from "./drawing";
 import { Fitting } from "./fitting";
 import { Folding } from "./folding";
-import type { Graph, Group } from "./graph";
+import { PAD, type Graph, type Group } from "./graph";
 import type { Layout } from "./layout";
 import type { Marks } from "./marks";
 import { panAndZoom } from "./pointer";
@@ -97,6 +97,8 @@ export class GraphPane {
     panAndZoom(this.el, this.camera, () =>
       around.hasFocus() ? this.fitting.beyond(this.graph) : [0, 0],
     ); // others scroll the page
+    // a finger has no key for it
+    on(this.scene.svg, "dblclick", ({ target }) => target === this.scene.svg && this.overview());
     for (const when of ["beforeprint", "afterprint"]) addEventListener(when, this.onPaper);
     this.observer = new ResizeObserver(() => this.resize());
     this.observer.observe(this.el);
@@ -238,6 +240,18 @@ export class GraphPane {
       this.fitting.next = "first";
       this.wrap();
     });
+  }
+
+  /** Where the graph goes on above or below the pane, it fades out: a cut node seems complete. */
+  showEnds(): void {
+    this.fitting
+      .beyond(this.graph)
+      .forEach((hidden, k) =>
+        this.el.classList.toggle(
+          ["mt-more-above", "mt-more-below"][k],
+          hidden > PAD * this.camera.scale,
+        ),
+      );
   }
 
   /** Brings a row into view. */

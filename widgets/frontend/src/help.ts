@@ -1,4 +1,4 @@
-// The list of keys, and the line that an export writes in its place.
+// The list of keys, or of what fingers can do, and the line that an export writes in its place.
 import { h, setText } from "./dom";
 import { t } from "./words";
 
@@ -26,19 +26,32 @@ const KEYS: [string, string][] = [
   ["Esc", "clear the selection; leave a call or the presentation"],
 ];
 
+// the same on a touch screen, which has no keys
+const TOUCHES: [string, string][] = [
+  ["two fingers", "zoom"],
+  ["double tap", "fit; at a node unfold, or look inside a call"],
+];
+
 export class Help {
   readonly el = h("div.mt-help", { role: "note" });
 
-  constructor() {
+  /** `modes` are the names of the modes and what each of them shows: a finger sees no titles. */
+  constructor(private modes: [string, string][]) {
     this.say("");
   }
 
   /** Shows a text; without one the keys again. */
   say(text: string): void {
     if (text) return setText(this.el, text);
+    const isTouched = matchMedia("(hover: none)").matches;
     this.el.replaceChildren(
-      ...KEYS.map(([keys, does]) =>
-        h("span", {}, ...keys.split(" ").map((key) => h("kbd", {}, key)), ` ${t(does)}`),
+      ...(isTouched ? [...TOUCHES, ...this.modes] : KEYS).map(([keys, does]) =>
+        h(
+          "span",
+          {},
+          ...(isTouched ? [t(keys)] : keys.split(" ")).map((key) => h("kbd", {}, key)),
+          ` ${t(does)}`,
+        ),
       ),
     );
   }

@@ -130,10 +130,10 @@ export class Toolbar {
         button("plus", "Zoom in (+)", () => actions.zoom(1.25)),
         button("fit", "Fit (0)", actions.fit),
         button("full", "Full screen (f)", actions.full),
-        worded("present", "Presentation mode: large type for a projector (v)", actions.present),
-        save,
-        button("help", "Keys (?)", actions.help),
       ),
+      worded("present", "Presentation mode: large type for a projector (v)", actions.present),
+      save,
+      button("help", "Keys (?)", actions.help),
     );
     new ResizeObserver(() => this.fit()).observe(this.el);
     this.stopAt(this.search);
@@ -148,6 +148,11 @@ export class Toolbar {
       this.el.dataset.words = words;
       if (this.el.clientHeight <= ONE_LINE) return;
     }
+  }
+
+  /** The modes by name, and what each shows, without its key. */
+  get titles(): [string, string][] {
+    return this.modes.map(([name, { title }]) => [name, title.replace(/ ?[(（]\w[)）]$/, "")]);
   }
 
   private get items(): HTMLElement[] {

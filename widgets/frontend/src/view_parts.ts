@@ -13,8 +13,32 @@ export function buildParts(view: View, options: ViewOptions, parts: ViewParts) {
   const { store, timeline, pane, modes, marks, stepping } = view;
   const back = (row: number): void => stepping.reach(() => timeline.backTo(row));
   const to = (row: number): void => view.goRow(row);
+  const toolbar = parts.toolbar(store, {
+    search: (text) => {
+      view.schedule("all");
+      return marks.search(text);
+    },
+    next: () => marks.next >= 0 && view.select(marks.next),
+    fold: (mode) => {
+      pane.fold(mode);
+      view.schedule("all");
+    },
+    zoom: (factor) => pane.camera.zoom(factor),
+    fit: () => pane.overview(),
+    focus: () => view.focus(!marks.near),
+    paths: () => modes.paths.toggle(),
+    predict: () => modes.guess(),
+    cut: () => modes.turn("cut"),
+    slopes: () => modes.turn("slopes"),
+    cell: () => modes.turn("cell"),
+    full: () => fullScreen(view.el),
+    present: () => view.present(),
+    save: (kind) => view.save(kind),
+    stop: () => pane.stopPlacing(),
+    help: () => view.el.classList.toggle("mt-show-help"),
+  });
   return {
-    help: parts.help(),
+    help: parts.help(toolbar.titles),
     table: parts.table(store, timeline, { pick: to, hover: (row) => view.hover(row) }),
     source: parts.source(store, (file, line) =>
       to(store.rows.find((row) => row.file === file && row.line === line)?.row ?? -1),
@@ -29,30 +53,7 @@ export function buildParts(view: View, options: ViewOptions, parts: ViewParts) {
       again: options.again,
     }),
     stepbar: new StepBar(timeline, (position) => stepping.moveTo(position), to),
-    toolbar: parts.toolbar(store, {
-      search: (text) => {
-        view.schedule("all");
-        return marks.search(text);
-      },
-      next: () => marks.next >= 0 && view.select(marks.next),
-      fold: (mode) => {
-        pane.fold(mode);
-        view.schedule("all");
-      },
-      zoom: (factor) => pane.camera.zoom(factor),
-      fit: () => pane.overview(),
-      focus: () => view.focus(!marks.near),
-      paths: () => modes.paths.toggle(),
-      predict: () => modes.guess(),
-      cut: () => modes.turn("cut"),
-      slopes: () => modes.turn("slopes"),
-      cell: () => modes.turn("cell"),
-      full: () => fullScreen(view.el),
-      present: () => view.present(),
-      save: (kind) => view.save(kind),
-      stop: () => pane.stopPlacing(),
-      help: () => view.el.classList.toggle("mt-show-help"),
-    }),
+    toolbar,
     results: new Results(store, (row) => view.select(row)),
     strip: parts.strip(store, (alarm) => (alarm.back ? back : to)(alarm.row)),
     feel: parts.feel(store, (row, value) => view.trail.dragged(row, value)),
