@@ -97,3 +97,37 @@ def test_the_words_of_a_step_have_the_room_that_a_small_graph_leaves(show, page)
     type_keys(page, "End")
     page.locator(".mt-inspector summary").first.click()
     assert page.locator(".mt-inspector").evaluate("one => one.scrollHeight - one.clientHeight") <= 0
+
+
+def test_an_opened_loop_of_loops_is_seen_whole_in_lines_that_have_room(show, page):
+    page.set_viewport_size({"width": 1280, "height": 850})
+    weights = [tf.Variable(0.1 * k + 0.5, name=f"W{k}") for k in range(3)]
+    with tf.GradientTape() as tape:
+        h, total = tf.constant(1.0), tf.constant(0.0)
+        for _ in range(20):
+            for w in weights:
+                for _ in range(8):
+                    h = tf.tanh(h * w) + 0.1 * h
+            total = total + h * h
+    page = show(tf.snapshot(tape, total, weights))
+    page.locator(".mt-node.mt-group .mt-title").first.dblclick()
+    page.locator(".mt-node.mt-group").nth(5).wait_for()
+    assert all(page.evaluate(VISIBLE, ".mt-node"))
+
+
+def test_the_current_row_stays_in_view_when_the_table_becomes_lower(show, page):
+    page.set_viewport_size({"width": 1280, "height": 850})
+    x = tf.Variable(2.0, name="x")
+    with tf.GradientTape() as tape:
+        y = x * 3.0
+        for _ in range(12):
+            y = tf.sin(y) * x
+    page = show(tf.snapshot(tape, y, x), "none")
+    is_seen = """() => {
+      const [line, lines] = [".mt-line.mt-current", ".mt-scroll"].map(one =>
+        document.querySelector(one).getBoundingClientRect());
+      return line.bottom <= lines.bottom + 1 && line.top >= lines.top - 1;
+    }"""
+    page.wait_for_function(is_seen, timeout=10_000)
+    page.locator(".mt-table").evaluate("one => (one.closest('.mt-below').style.maxHeight = '170px')")
+    page.wait_for_function(is_seen, timeout=10_000)

@@ -247,3 +247,27 @@ def test_a_long_line_of_the_program_is_presented_whole(show, page):
         0,
     ]
     assert code.inner_text().endswith("tf.math.log(1 - p))")
+
+
+def test_a_graph_that_goes_on_below_fades_out_and_code_breaks_behind_a_bracket(show, page):
+    page.set_viewport_size({"width": 1280, "height": 850})
+    x = tf.Variable(0.7, name="a_name_that_is_so_long_that_it_takes_a_line")
+    with tf.GradientTape() as tape:
+        y = x
+        for operation in (tf.sin, tf.exp, tf.tanh, tf.square, tf.sqrt, tf.cos, tf.sigmoid) * 3:
+            y = operation(y)
+        y = tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits(labels=tf.constant(1.0), logits=tf.multiply(y, 2.0)))
+    page = show(tf.snapshot(tape, y, x), "none")
+    fades = "['::before', '::after'].map(end => getComputedStyle(document.querySelector('.mt-pane'), end).opacity)"
+    type_keys(page, "v")
+    page.wait_for_function(f"String({fades}) === '1,0'", timeout=10_000)  # the end is seen, the beginning is above it
+    lines = page.locator(".mt-big-code").evaluate("""code => {
+      const words = [...code.childNodes].filter(one => one.data), found = [];
+      for (const word of words) for (const { top } of [word].map(one => {
+        const range = document.createRange(); range.selectNodeContents(one); return range.getClientRects()[0]; }))
+        if (found.at(-1)?.top === top) found.at(-1).text += word.data; else found.push({ top, text: word.data });
+      return found.map(({ text }) => text);
+    }""")
+    assert len(lines) > 1 and all(line.endswith(("(", ",")) for line in lines[:-1])
+    type_keys(page, "Home", "ArrowRight")
+    page.wait_for_function(f"String({fades}).endsWith('1')", timeout=10_000)

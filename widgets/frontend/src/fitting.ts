@@ -34,8 +34,6 @@ const CLOSE = 172; // pixels from column to column of two storeys, at least
 // columns in a line of an article, where a graph of few columns is turned: no edge runs back
 const [NARROW, SHORT] = [3, 5];
 const WRAPS = 60; // columns: of a longer graph it is not tried how it fills the pane best
-// the least scale at which a graph is shown whole when a part of it is opened or closed
-const CLEAR = 0.5;
 // below this scale no text is drawn: the graph is seen as a map that fills the pane
 const FAR = 0.4;
 
@@ -66,7 +64,10 @@ export class Fitting {
   wrapped(placed: Layout): Graph {
     const [layout, columns] = alignLayout(this.store, placed);
     if (!this.camera.width) return this.build(layout);
-    return this.seenWhole(layout, columns) ?? this.inLines(layout, columns);
+    const graph = this.seenWhole(layout, columns) ?? this.inLines(layout, columns);
+    // of what was opened all is to be seen, if need be in other lines
+    const isOpened = typeof this.next === "number" && columns <= WRAPS && this.isFar(graph);
+    return isOpened ? this.filling(layout, columns) : graph;
   }
 
   /** The graph in lines that fill the pane; null unless all of it is to be seen. */
@@ -242,8 +243,7 @@ export class Fitting {
   /** Shows the whole graph if it can be made out, else the part around a row. */
   private unfolded(graph: Graph | null, row: number): void {
     if (!this.ready(graph)) return;
-    const { w, h } = this.box(graph);
-    if (Math.min(this.camera.width / w, this.camera.height / h) < CLEAR) this.first(graph, row);
+    if (this.isFar(graph)) this.first(graph, row);
     else this.all(graph);
   }
 

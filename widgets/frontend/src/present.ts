@@ -1,6 +1,6 @@
 // For a projector: the graph, one line of the program and what happens at this step, in large type;
 // steps by a remote.
-import { button, fullScreen, h, setText } from "./dom";
+import { button, fullScreen, h } from "./dom";
 import { nameOf as formulaOf } from "./product";
 import type { Store } from "./store";
 import type { Timeline } from "./timeline";
@@ -66,7 +66,7 @@ export class Present {
         ? assignedAt(store.rows, row.file, store.sources[row.file ?? ""] ?? "")
         : row?.line;
     const line = row?.file && at ? store.sources[row.file]?.split("\n")[at - 1] : "";
-    setText(this.code, line?.trim() ?? "");
+    this.writeCode(line?.trim() ?? "");
     this.code.classList.toggle("mt-back", timeline.backward);
     const value = (one: Value | null, of: Row | undefined = row): string =>
       one && of ? (written(one, ROOM) ?? inSentence(one, of)) : "";
@@ -120,6 +120,12 @@ export class Present {
         ? lines
         : [row.cut ? t("no gradient passes: {0}", cutWords(row.cut)) : t("the sweep ends here")],
     );
+  }
+
+  /** Writes the line of the program, which goes on in the next line behind a bracket or a comma. */
+  private writeCode(line: string): void {
+    if (this.code.textContent === line) return;
+    this.code.replaceChildren(...line.split(/(?<=[(,])/).flatMap((part) => [part, h("wbr", {})]));
   }
 
   /** Writes the first lines, and how many more there are. */

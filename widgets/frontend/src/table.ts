@@ -15,6 +15,8 @@ export class Table {
   private body = h("div.mt-lines", { role: "presentation" });
   private scroller: HTMLElement;
   private lines = new Map<number, HTMLElement>();
+  private revealed = -1; // the row that was brought into view last
+  private height = 0; // of what could be seen then
   // characters that fit
   private room: Record<string, number> = { operation: 22, value: 18, adjoint: 18 };
 
@@ -42,8 +44,11 @@ export class Table {
     on(this.body, "pointerleave", () => this.events.hover(-1));
   }
 
-  /** Call when the table has another width. */
+  /** Call when the table has another size: the row that was to be in view remains so. */
   resized(): void {
+    const { scrollTop } = this.scroller;
+    const at = this.revealed * LINE;
+    if (at >= scrollTop && at + LINE <= scrollTop + this.height) this.reveal(this.revealed);
     for (const name of Object.keys(this.room)) {
       const head = this.el.querySelector(`.mt-head .mt-c-${name}`);
       if (head?.clientWidth)
@@ -172,9 +177,11 @@ export class Table {
   /** Scrolls the row into view. */
   reveal(row: number): void {
     if (row < 0) return;
+    this.revealed = row;
     // else the new rows cannot be scrolled to
     this.body.style.height = `${this.store.rows.length * LINE}px`;
-    const [top, height] = [this.scroller.scrollTop, this.scroller.clientHeight];
+    const { scrollTop: top, clientHeight: height } = this.scroller;
+    this.height = height;
     if (row * LINE < top + LINE) this.scroller.scrollTop = Math.max(0, (row - 2) * LINE);
     else if ((row + 2) * LINE > top + height) this.scroller.scrollTop = (row + 3) * LINE - height;
   }

@@ -44,7 +44,10 @@ export class ViewPainter {
     const all = this.pending.has("all");
     const scene = all || this.pending.has("scene");
     this.pending.clear();
-    if (scene) pane.scene.draw();
+    if (scene) {
+      pane.scene.draw();
+      pane.showEnds();
+    }
     pane.hint.hidden = store.rows.length > 0;
     if (store.results.length > 0) setText(pane.hint, t("The tape recorded no operation."));
     if (all) this.drawState();
