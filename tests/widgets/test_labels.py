@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import minitape as tf
+from tests.jupyterlab_page import read_box
 
 from .conftest import PROGRAMS, accumulation, square, type_keys
 from .twelve_programs import TWELVE
@@ -260,3 +261,54 @@ def test_two_edges_that_carry_different_numbers_show_each(show):
     type_keys(page, "End")
     shares = page.locator(".mt-share:not([visibility=hidden])").all_text_contents()
     assert "both" not in "".join(shares) and {"3.0", "-3.0"} <= {*shares}
+
+
+def shared_square():
+    """A value with three readers, two of them beside each other: its shortest edge is crossed by another one."""
+    a = tf.Variable(2.0, name="a")
+    with tf.GradientTape() as tape:
+        s = tf.square(a)
+        left = tf.exp(-s)
+        right = tf.math.log(s + 1.0)
+        out = left * right + s
+    return tape, out, a
+
+
+def test_a_short_edge_that_another_one_crosses_has_its_number(show, page):
+    page.set_viewport_size({"width": 1280, "height": 850})
+    page = show(tf.snapshot(*shared_square()))
+    type_keys(page, "End")
+    sent = page.locator("path.mt-edge.mt-sent:not(.mt-active)").evaluate_all("all => all.map(one => one.dataset.edge)")
+    numbers = page.locator(".mt-share").evaluate_all("all => all.map(one => one.dataset.edge)")
+    assert len(sent) == 8 and sorted(numbers) == sorted(sent)
+
+
+def test_a_number_that_two_edges_share_touches_no_node(show, page):
+    page.set_viewport_size({"width": 1280, "height": 850})
+    theta, rate = tf.Variable(0.5, name="theta"), tf.Variable(0.1, name="rate")
+    with tf.GradientTape() as tape:
+        z = theta * 1.0
+        for _ in range(60):
+            z = z - rate * (tf.cos(z) * z + tf.sin(z))
+        loss = z * z
+    page = show(tf.snapshot(tape, loss, [theta, rate]))
+    type_keys(page, "End")
+    number = read_box(page.locator(".mt-share", has_text="both"))
+    for node in page.locator(".mt-node .mt-box").all():
+        box = read_box(node)
+        assert number["x"] >= box["x"] + box["width"] or number["x"] + number["width"] <= box["x"]
+
+
+def test_an_edge_shows_a_short_array_and_no_sign_of_zero(show):
+    x = tf.Variable([4.0, 1.0, 9.0], name="x")
+    with tf.GradientTape() as tape:
+        s = tf.sqrt(x)
+        loss = tf.reduce_sum(tf.where([True, False, False], s, s * 0.0))
+    page = show(tf.snapshot(tape, loss, x))
+    type_keys(page, "End")
+    assert "[1 0 0]" in page.locator(".mt-share").all_text_contents()
+    w = tf.Variable(0.0, name="w")
+    with tf.GradientTape() as tape:
+        y = tf.negative(w * 2.0)
+    page = show(tf.snapshot(tape, y, w))
+    assert np.signbit(y.numpy()) and page.locator(".mt-node.mt-target .mt-value").text_content() == "0.0"

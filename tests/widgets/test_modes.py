@@ -646,3 +646,21 @@ def test_a_cut_begins_between_two_columns_and_the_legend_of_slopes_keeps_its_par
     type_keys(page, "k", "s")
     parts = page.locator(".mt-slopenote > *").all_inner_texts()
     assert "click b to nudge it instead" in parts
+
+
+def test_beside_an_article_each_bar_has_its_number_and_a_cut_begins_between_nodes(page):
+    from .test_explorable import open_page
+
+    page.set_viewport_size({"width": 680, "height": 900})
+    open_page(page, '<mini-tape mode="slopes" step="end">a = 2.0\nc = exp(-a) + a * a</mini-tape>')
+    page.locator("mini-tape .mt-sentback").first.wait_for(state="attached")
+    bars = page.locator("mini-tape :is(.mt-sentback, .mt-nudge)")
+    assert bars.count() == 11 and page.locator("mini-tape :is(.mt-sentback, .mt-nudge) text").count() == 11
+    open_page(
+        page, '<mini-tape mode="cut" step="end">w = 0.8\nb = -0.3\np = sigmoid(w * 1.5 + b)\ny = -log(p)</mini-tape>'
+    )
+    page.locator("mini-tape .mt-cutline").first.wait_for(state="attached")
+    line = read_box(page.locator("mini-tape .mt-cutline").first)
+    nodes = page.locator("mini-tape .mt-node .mt-box").evaluate_all(BOXES)
+    assert line["x"] < max(node["right"] for node in nodes)
+    assert page.locator("mini-tape .mt-crossmark .mt-incoming").count() > 0  # there is room for the numbers

@@ -16,6 +16,7 @@ import { t } from "./words";
 const [BEYOND, APART, RADIUS] = [26, 19, 8];
 const ASIDE = [0, -10, 10, -20, 20]; // of the middle between two columns
 const DIGITS = [4, 3]; // of a factor beside a mark
+const STACKED = 44; // pixels from mark to mark where one factor is above it and one below
 const MOST = 60; // columns in which it is looked for the place where it begins
 
 type Ways = NonNullable<ReturnType<typeof crossings>>;
@@ -38,6 +39,7 @@ export class Cut {
   /** where the line is */
   place: Box | null = null;
   private at = -1; // the cut is behind this column
+  private isMoved = false; // by the reader: else each graph has its own beginning
   private graph: Graph | null = null;
 
   /** `selected` says which row is; `say` says something above the graph. */
@@ -52,17 +54,20 @@ export class Cut {
   toggle(): void {
     this.on = !this.on;
     this.at = -1;
+    this.isMoved = false;
     this.say("");
   }
 
   /** Moves it by so many columns. */
   move(by: number): void {
     if (!this.graph || !this.on) return;
+    this.isMoved = true;
     this.at = Math.max(0, Math.min(this.graph.columns - 2, this.at + by));
     this.draw(this.graph);
   }
 
   draw(graph: Graph | null): void {
+    const isOther = graph !== this.graph;
     this.graph = graph;
     if (!this.on && this.note.hidden && !this.el.firstChild) return;
     this.el.replaceChildren();
@@ -74,12 +79,7 @@ export class Cut {
     const ways = crossings(this.store, source);
     if (!ways) return this.say(this.refuse(source));
     const target = (this.store.sweep as NonNullable<Store["sweep"]>).target[0];
-    const [first, last] = [
-      graph.nodeOf(source)?.column ?? 0,
-      (graph.nodeOf(target)?.column ?? 1) - 1,
-    ];
-    if (this.at < 0) this.at = this.findOpening(graph, ways, first, last);
-    this.at = Math.max(first, Math.min(last, this.at));
+    this.choosePlace(graph, ways, [source, target], isOther && !this.isMoved);
     const cards = this.cards(graph, ways);
     const sum = cards.reduce((all, { product }) => all + product, 0);
     const name = (row: number): string => markOf(this.store.rows[row]);
@@ -103,6 +103,14 @@ export class Cut {
       this.note.scrollIntoView({ block: "nearest" });
   }
 
+  /** Puts it between these two rows: where it was, or `isNew` where it begins in this graph. */
+  private choosePlace(graph: Graph, ways: Ways, ends: [number, number], isNew: boolean): void {
+    const [source, target] = ends.map((row) => graph.nodeOf(row)?.column);
+    const [first, last] = [source ?? 0, (target ?? 1) - 1];
+    if (this.at < 0 || isNew) this.at = this.findOpening(graph, ways, first, last);
+    this.at = Math.max(first, Math.min(last, this.at));
+  }
+
   /** Why there is no cut: no gradient arrives, or not all is single numbers. */
   private refuse(source: number): string {
     const { sweep, rows } = this.store;
@@ -123,16 +131,13 @@ export class Cut {
     );
     const middle = (first + last) >> 1;
     if (torn) return torn.column - 1;
-    for (let away = 0; away <= Math.min(MOST, last - first); away++)
-      for (const k of [middle - away, middle + away])
-        if (
-          k >= first &&
-          k <= last &&
-          (graph.turned || (k + 1) % (graph.per || Infinity)) &&
-          this.cards(graph, ways, k).length > 1
-        )
-          return k;
-    return middle;
+    const places = Array.from({ length: Math.min(MOST, last - first) + 1 }, (_, away) => [
+      middle - away,
+      middle + away,
+    ])
+      .flat()
+      .filter((k) => k >= first && k <= last && (graph.turned || (k + 1) % graph.per));
+    return places.find((k) => this.cards(graph, ways, k).length > 1) ?? places[0] ?? middle;
   }
 
   /** By drawn edge what goes over it. */
@@ -192,16 +197,17 @@ export class Cut {
     const marks = placed.map(({ card, at }, k) => {
       last = Math.max(at[axis], last + APART); // beside the mark before
       const [x, y] = turned ? [last, across] : [across, last];
-      const room = turned
-        ? Math.min(apart[k], apart[k - 1] ?? Infinity)
-        : (pitch - NODE_W) / 2 - Math.abs(across - middle) - RADIUS - 3;
+      const free = Math.min(apart[k], apart[k - 1] ?? Infinity); // to the next mark
+      const beside = (pitch - NODE_W) / 2 - Math.abs(across - middle) - RADIUS - 3;
+      const factors = turned ? [] : writeFactors(card, x, y, false, beside);
+      const room = turned ? free : free > STACKED ? pitch - NODE_W : 0;
       return s(
         "g.mt-crossmark",
         {},
         s("path", { d: `M${at[0]} ${at[1]}L${x} ${y}` }),
         s("circle", { cx: x, cy: y, r: RADIUS }),
         s("text", { x, y: y + 4, "text-anchor": "middle" }, String(k + 1)),
-        ...writeFactors(card, x, y, turned, room),
+        ...(factors.length ? factors : writeFactors(card, x, y, true, room)),
       );
     });
     const [left, right, top, bottom] = turned
@@ -246,6 +252,7 @@ export class Cut {
       let best = 0;
       for (let k = 1; k < graph.columns - 1; k++) if (away(k) < away(best)) best = k;
       if (best === this.at) return;
+      this.isMoved = true;
       this.at = best;
       this.draw(graph);
     };
@@ -265,14 +272,14 @@ function meeting(curve: Point[], across: number, axis: number, along: number): P
 }
 
 /**
- * The factors of what goes over an edge, before its mark and behind it: with as many digits as they
- * both have room for, if any.
+ * The factors of what goes over an edge, before its mark and behind it or `stacked` above it and
+ * below it: with as many digits as they both have room for, if any.
  */
 function writeFactors(
   { factors }: Card,
   x: number,
   y: number,
-  turned: boolean,
+  stacked: boolean,
   room: number,
 ): SVGElement[] {
   const texts = factors?.map((factor) =>
@@ -286,9 +293,9 @@ function writeFactors(
       "text",
       {
         class: k ? "mt-incoming" : "mt-tangent",
-        x: turned ? x : x + (k ? 1 : -1) * (RADIUS + 3),
-        y: turned ? y + (k ? 20 : -12) : y - 4,
-        "text-anchor": turned ? "middle" : k ? "start" : "end",
+        x: stacked ? x : x + (k ? 1 : -1) * (RADIUS + 3),
+        y: stacked ? y + (k ? 20 : -12) : y - 4,
+        "text-anchor": stacked ? "middle" : k ? "start" : "end",
       },
       text as string,
     ),

@@ -9,10 +9,10 @@ import { edgeWidth, magnitude, notFinite } from "./scale";
 import type { Value } from "./schema";
 import { edgeCurve, edgePath, type Point } from "./shapes";
 import { SHARE_H } from "./shares";
-import { full, sizeOf } from "./value";
+import { full, sizeOf, written } from "./value";
 import { t, wide } from "./words";
 
-const SHARE_ROOMS = [7, 5]; // characters of a number on an edge
+const SHARE_ROOMS = [8, 7, 5]; // characters of a number on an edge
 const ARROWS = 20; // the room of arrowheads beside a number that lies over two edges
 
 type Part = DrawnEdges["parts"][number];
@@ -114,6 +114,17 @@ function placeBetween(graph: Graph, { edge }: Part, twin: Part, at: readonly num
   return [(own[k][0] + x) / 2, (own[k][1] + y) / 2];
 }
 
+/** The place of what is so wide between two columns: clear of nodes and of an arrowhead. */
+function besideNodes({ pitch }: Graph, [x, y]: readonly number[], w: number): Point {
+  const left = Math.floor(x / pitch) * pitch + NODE_W;
+  const last = left + pitch - NODE_W - w / 2 - 2;
+  return [x < left ? x : Math.max(left + ARROWS / 2 + w / 2, Math.min(last, x)), y];
+}
+
+/** The number on an edge in so many characters; of a small array all numbers. */
+const shareText = (share: Value, room: number): string =>
+  written(share, room, false) ?? sizeOf(share, room, room > 6 ? 3 : 2);
+
 /** What went back over an edge, on it; over two that carried the same, once between them. */
 function writeShare(
   drawing: Drawing,
@@ -124,28 +135,27 @@ function writeShare(
 ): void {
   const { graph, places } = drawing;
   const id = edgeId(part.edge);
-  const place = share && !drawing.plain && places.get(id);
+  const place = !drawing.plain && places.get(id);
   let at: readonly number[] = place || [];
-  let text = place
-    ? SHARE_ROOMS.map((room) => sizeOf(share, room, room > 6 ? 3 : 2)).find(
-        (one) => wide(one) * LETTER + 2 <= place[2],
-      )
-    : undefined;
-  if (text && twin) {
-    const both = `${t("both")} ${text}`;
-    if (graph.turned || wide(both) * LETTER + ARROWS <= graph.pitch - NODE_W) {
-      const isSecond = twin.edge.port < part.edge.port && places.has(edgeId(twin.edge));
-      at = placeBetween(graph, part, twin, at);
-      text = isSecond ? "" : both;
-    }
+  const texts = share ? SHARE_ROOMS.map((room) => shareText(share, room)) : [];
+  let text = texts.find((one) => wide(one) * LETTER + 2 <= at[2]); // of no place, none
+  const both =
+    twin &&
+    texts
+      .map((one) => `${t("both")} ${one}`)
+      .find((one) => graph.turned || wide(one) * LETTER + ARROWS <= graph.pitch - NODE_W);
+  if (text && both) {
+    const isSecond = twin.edge.port < part.edge.port && places.has(edgeId(twin.edge));
+    at = placeBetween(graph, part, twin, at);
+    text = isSecond ? "" : both;
   }
   if (!text) {
     part.number?.remove();
     part.number = null;
     return;
   }
-  const [x, y] = at;
   const w = wide(text) * LETTER + 4;
+  const [x, y] = graph.turned ? at : besideNodes(graph, at, w);
   if (!part.number)
     drawn.el.append(
       (part.number = s(
@@ -155,15 +165,15 @@ function writeShare(
         s("text", { "text-anchor": "middle" }),
       )),
     );
-  const [rect, written] = part.number.children;
+  const [rect, words] = part.number.children;
   part.box = { x, y, w, h: SHARE_H };
   for (const [el, left, top] of [
     [rect, x - w / 2, y - SHARE_H / 2],
-    [written, x, y + 4],
+    [words, x, y + 4],
   ] as const) {
     el.setAttribute("x", `${left}`);
     el.setAttribute("y", `${top}`);
   }
   rect.setAttribute("width", `${w}`);
-  setText(written, text);
+  setText(words, text);
 }

@@ -5,9 +5,9 @@ import { NODE_H, NODE_W, isBare, TIGHT, type Graph, type Node } from "./graph";
 import { edgeId } from "./labels";
 import { backHead, edgeCurve, entersRight, farChips, type Point } from "./shapes";
 
-const SHARE_W = 62; // of a number with seven characters and a ±
+const SHARE_W = 62; // of a number with eight characters
 export const SHARE_H = 15;
-const NARROW = 40; // of one with five
+const [NARROW, SHORT] = [40, 28]; // of one with five, and with three
 const CELL = 32; // pixels of the grid in which it is looked what is near
 const MOST = 600; // nodes: of a larger graph no edge has its number
 // of the edge's length, the best first
@@ -15,6 +15,7 @@ const PLACES = [0.5, 0.58, 0.42, 0.66, 0.34, 0.74, 0.26, 0.82, 0.18, 0.88, 0.12]
 const [LONG, ENDS] = [40, 6]; // points of an edge, and from its end
 // what it costs to lie on a point of another edge, and on a node, a number or an arrowhead
 const [COVERED, MUCH] = [20, 1000];
+const CROSSED = 3 * COVERED; // to lie over an edge that crosses
 const ASIDE: number[] = [0, 5, -5]; // of the middle of an edge, in pixels
 // of a number beside a node: its size, and how far its middle is from the node
 const [TAG_W, TAG_H, AWAY] = [52, 12, 11];
@@ -29,14 +30,16 @@ export const meets = (a: Box, b: Box): boolean =>
 
 /** The room of a node's slopes: of a turned graph each has a line of its own at the left. */
 function slopesBelow({ turned }: Graph, { row, x, y }: Node): Box {
-  const lines = turned ? (row?.inputs.slice(0, 2).length ?? 2) : 1;
+  // an input that is read twice has one slope
+  const slopes = row ? Math.min(2, new Set(row.inputs).size) : 2;
+  const lines = turned ? slopes : 1;
   const h = SHARE_H * lines - 2;
   return { x: turned ? x : x + NODE_W / 2, y: y + NODE_H + 2.5 + h / 2, w: NODE_W, h };
 }
 
 /**
- * By edge where its number is, and how wide it may be; edges without a place that is free have
- * none. The same by node for these nodes, whose number is above or below it.
+ * By edge where its number is, and how wide it may be; edges without a place where at most one
+ * other edge passes have none. The same by node for these nodes, whose number is above or below it.
  */
 export function sharePlaces(
   graph: Graph,
@@ -101,12 +104,17 @@ export function sharePlaces(
     }
     return sum;
   };
-  const placeOn = (curve: Point[], id: string): [number, number, number] | null => {
-    let [best, least]: [[number, number, number] | null, number] = [null, COVERED];
+  const placeOn = (
+    curve: Point[],
+    id: string,
+    sizes: readonly number[],
+    most: number,
+  ): [number, number, number] | null => {
+    let [best, least]: [[number, number, number] | null, number] = [null, most];
     const shares: number[] =
       // beside the nodes it runs alone
       curve.length > LONG ? [...PLACES, ENDS / curve.length, 1 - ENDS / curve.length] : PLACES;
-    for (const w of widths)
+    for (const w of sizes)
       for (const share of best ? [] : shares)
         for (const aside of ASIDE) {
           const [left, y]: Point = curve[Math.round(share * (curve.length - 1))];
@@ -134,7 +142,13 @@ export function sharePlaces(
     const [x] = corners[costs.indexOf(Math.min(...costs))];
     take(tagId(node), [x, y, TAG_W]);
   }
-  for (const [id, curve] of curves) take(id, placeOn(curve, id));
+  // those without a free place lie over another edge, or are short
+  for (const [sizes, most] of [
+    [widths, COVERED],
+    [widths, CROSSED],
+    [tagged.length ? [SHORT] : [], COVERED],
+  ] as const)
+    for (const [id, curve] of curves) if (!found.has(id)) take(id, placeOn(curve, id, sizes, most));
   for (const [id, places] of chips)
     take(
       id,

@@ -24,6 +24,7 @@ const [ONE, MOST] = [22, 40]; // the most pixels of a bar for 1, and those of th
 const LONGEST = 56;
 const MANY = 400; // nodes: of a larger graph no curves are drawn
 const COUNTED = 40; // edges: the bars of more have no numbers
+const OVER = 12; // pixels by which a number may be wider than its place
 
 export class Slopes {
   on = false;
@@ -167,7 +168,8 @@ export class Slopes {
       const words = t("the target moves by {0} times a small nudge here", short(share));
       // without room for its number the bar is alone on the edge
       const at = place ?? curve[curve.length >> 1];
-      this.bar("mt-sentback", at, share, words, count++ < COUNTED && !!place);
+      const isCounted = !!place && LETTER * short(share).length <= place[2] + OVER;
+      this.bar("mt-sentback", at, share, words, isCounted && count++ < COUNTED);
     }
   }
 

@@ -32,9 +32,14 @@ export function brief(
 
 /**
  * A value written out: a number with four digits, a small array with four, three or two of each,
- * unless a number would look like a whole one; null where there is no room.
+ * unless a number would look like a whole one; null where there is no room. Of floating-point
+ * numbers the whole ones end with a `point`, as NumPy prints them.
  */
-export function written(value: Value, room: number): string | null {
+export function written(
+  value: Value,
+  room: number,
+  point = /[.e]/.test(value.text ?? ""),
+): string | null {
   const text = value.text ?? "";
   if (value.thumb) return null;
   if (!Array.isArray(value.data)) {
@@ -42,12 +47,10 @@ export function written(value: Value, room: number): string | null {
     return found.length <= room ? found : null;
   }
   if (elements(value.data) > ELEMENTS) return null;
-  // of floating-point numbers the whole ones end with a point, as NumPy prints them
-  const point = /[.e]/.test(text);
   for (let digits = shown; digits > 1; digits--) {
     const found = list(value.data, digits, point);
     if (found.length > room) continue;
-    return point && digits < 3 && WHOLE_LOOKING.test(found) ? null : found;
+    return digits < 3 && WHOLE_LOOKING.test(found) ? null : found;
   }
   return null;
 }
@@ -76,8 +79,9 @@ function list(data: Nested, digits: number, point: boolean): string {
  * nearly whole gets as many digits as show so, else a sign: 0.99999, ≈1.
  */
 export function rounded(text: string, digits = shown): string {
-  const short = withDigits(text, digits);
   const number = Number(text);
+  if (Object.is(number, -0)) return text.slice(1); // the words of its row say that it has a sign
+  const short = withDigits(text, digits);
   if (short === text || /[.e]/.test(short) || Math.abs(number) >= WHOLE || Number.isInteger(number))
     return short;
   for (let more = digits + 1; digits === shown && more <= CLOSE; more++) {
