@@ -195,3 +195,52 @@ def test_the_graph_can_be_given_more_of_the_whole_screen(show):
         divider.press("ArrowDown")
     assert read_box(shown.locator(".mt-pane"))["height"] > before + 60
     assert read_box(shown.locator(".mt-view"))["height"] == shown.viewport_size["height"]
+
+
+def test_a_number_of_a_loop_is_repeated_in_each_line_and_no_wire_runs_to_it(show, page):
+    page.set_viewport_size({"width": 700, "height": 900})
+    x = tf.Variable(1.5, name="x")
+    with tf.GradientTape() as tape:
+        y = x
+        for _ in range(3):
+            y = tf.sin(y) * 1.2
+    page = show(tf.snapshot(tape, y, x), "none")
+    numbers = page.locator(".mt-node", has_text="1.2").locator(".mt-number").count()
+    chips = page.locator(".mt-chip").all_text_contents()
+    assert numbers >= 1 and chips and set(chips) == {"1.2"}
+    constant = page.locator(".mt-node.mt-constant").first.get_attribute("data-index")
+    wires = page.locator(f"path.mt-edge[data-edge^='{constant}>']")
+    heights = wires.evaluate_all("all => all.map(one => one.getBBox().height)")
+    assert len(heights) + len(chips) == 3 and max(heights) < 60
+
+
+def test_the_way_to_a_state_in_the_next_line_runs_between_the_lines(show, page):
+    page.set_viewport_size({"width": 1280, "height": 850})
+    w, c = tf.Variable(2.0, name="w"), tf.Variable(1.0, name="c")
+    with tf.GradientTape() as tape:
+        a = w * w
+        w.assign(a + 1.0)
+        b = w * c
+        c.assign_add(b)
+        d = b * c + a
+    page = show(tf.snapshot(tape, d, [w, c]), "none")
+    ways = page.evaluate(WAYS)
+    (start, *_, end), node = ways["c"], ways["node"]
+    assert end["y"] <= node["top"] + 1 and node["left"] < end["x"] < node["right"]  # it comes from above
+    level = sum(abs(p["y"] - q["y"]) < 0.5 for p, q in zip(ways["c"], ways["c"][1:], strict=False))
+    assert level > len(ways["c"]) / 2 and start["y"] < end["y"]  # and is level between the lines
+
+
+WAYS = """() => {
+  const at = index => [...document.querySelectorAll(".mt-node")].find(one => one.dataset.id === `r${index}`);
+  const node = at(7).querySelector(".mt-box").getBoundingClientRect();
+  const points = path => {
+    const matrix = path.getScreenCTM(), length = path.getTotalLength() - 10;  // without the arrowhead
+    return Array.from({ length: 100 }, (_, k) => path.getPointAtLength((k * length) / 99).matrixTransform(matrix))
+      .map(({ x, y }) => ({ x, y }));
+  };
+  const ways = [...document.querySelectorAll(".mt-assign")].map(points);
+  const { left, right, top } = node;
+  const c = ways.find(way => Math.abs(way[0].y - at(5).querySelector(".mt-box").getBoundingClientRect().bottom) < 3);
+  return { c: c ?? ways.at(-1), node: { left, right, top } };
+}"""

@@ -229,3 +229,18 @@ def test_warnings_and_matrices_are_whole_and_help_says_what_buttons_do(show, pag
     show(tf.snapshot(*layers()))
     type_keys(page, "End", "w")
     assert page.locator(".mt-cells").evaluate("one => one.scrollHeight - one.clientHeight") <= 1
+
+
+def test_the_dashed_way_of_a_value_stays_on_the_screen_and_goes_round_nodes(show, page):
+    page.set_viewport_size(PHONE)
+    x, m = tf.Variable(2.0, name="x"), tf.Variable(4.0, name="m")
+    k, f = tf.Variable(3, name="k"), tf.Variable(5.0, trainable=False, name="f")
+    with tf.GradientTape() as tape:
+        a = tf.stop_gradient(x * 3.0)
+        b = tf.cast(k, tf.float32) * a
+        c = tf.constant(m.numpy() * 2.0)
+        loss = b + c + f
+    page = show(tf.snapshot(tape, loss, [x, k, f, m]))
+    pane = read_box(page.locator(".mt-pane"))
+    way = read_box(page.locator(".mt-torn .mt-assign").first)
+    assert way["height"] > 100 and pane["x"] <= way["x"] and way["x"] + way["width"] <= pane["x"] + pane["width"]

@@ -184,9 +184,14 @@ export function buildGraph(
   });
   for (let c = 0; c < byColumn.length; c++) byColumn[c] ??= [];
   const nodeOf = (row: number): Node | null => nodes[layout.shown[row] ?? -1] ?? null;
+  const isReferred = findReferred(nodes, layout);
   const known = new Map<number, Edge[]>();
   const edges = (index: number): Edge[] => {
-    const found = known.get(index) ?? edgesAt(layout, index);
+    const found =
+      known.get(index) ??
+      edgesAt(layout, index).map((edge) =>
+        isReferred(edge.from, index) ? { ...edge, far: true, via: [] } : edge,
+      );
     known.set(index, found);
     return found;
   };
@@ -217,7 +222,7 @@ export function buildGraph(
   graph.links = links(store, nodeOf);
   if (turned) turn(graph, room);
   graph.frames = frames(store, graph);
-  if (!turned) standLines(graph, layout);
+  if (!turned) standLines(graph, layout, isReferred);
   for (const frame of graph.frames) {
     graph.left = Math.min(graph.left, frame.x);
     graph.right = Math.max(graph.right, frame.x + frame.w);
@@ -285,7 +290,7 @@ function turn(graph: Graph, room: number): void {
     [graph.left, graph.right, graph.bottom] = [
       Math.min(graph.left, beside.left),
       Math.max(graph.right, beside.right),
-      bottom + (graph.half > HALF ? 8 : 0), // for slopes, with the margin below it
+      bottom + (graph.half > HALF ? 14 : 0), // for two slopes, with the margin below it
     ];
     graph.tops.push(y);
     graph.reach.push([y, bottom]);
@@ -305,10 +310,26 @@ function inRows(nodes: Node[], widthOf: (node: Node) => number, room: number): N
   return rows;
 }
 
+/**
+ * Says of two nodes whether a reference takes the place of the edge between them, as a wire would
+ * run around lines: from a number that is read in its own line, too, to another line.
+ */
+function findReferred(nodes: Node[], layout: Layout): (from: number, to: number) => boolean {
+  const isInLine = (from: number, to: number): boolean => nodes[from].line === nodes[to].line;
+  const numbers = new Set<number>();
+  for (const [from, to] of nearEdges(layout).ends)
+    if (isBare(nodes[from].row) && isInLine(from, to)) numbers.add(from);
+  return (from, to) => numbers.has(from) && !isInLine(from, to);
+}
+
 /** Puts the lines below each other: until then each one begins at 0. */
-function standLines(graph: Graph, layout: Layout): void {
+function standLines(
+  graph: Graph,
+  layout: Layout,
+  isReferred: (from: number, to: number) => boolean,
+): void {
   const { nodes, frames, per, half } = graph;
-  const near = nearEdges(layout);
+  const near = nearEdges(layout, isReferred);
   const { column, slot } = layout;
   graph.reach = extentsOf(column, slot, near.passed, per, (i) => isBare(nodes[i].row)).map(
     ([low, high]) => [

@@ -459,8 +459,14 @@ export function edgesAt(layout: Layout, to: number): Edge[] {
   return found;
 }
 
-/** Of the edges that are drawn in full: their ends, and the points at which they pass columns. */
-export function nearEdges(layout: Layout): {
+/**
+ * Of the edges that are drawn in full: their ends, and the points at which they pass columns.
+ * `isReferred` says of which two nodes a reference takes the place of the edge.
+ */
+export function nearEdges(
+  layout: Layout,
+  isReferred: (from: number, to: number) => boolean = () => false,
+): {
   ends: [number, number][];
   passed: [number, number][];
 } {
@@ -468,10 +474,10 @@ export function nearEdges(layout: Layout): {
   const [ends, passed]: [number, number][][] = [[], []];
   for (let to = 0; to < layout.node.length; to++)
     for (let at = edgeAt[to]; at < edgeAt[to + 1];) {
-      if (!(edges[at + 3] & 1)) ends.push([edges[at], to]);
-      const bends = edges[at + 4];
-      at += 5;
-      for (let k = 0; k < bends; k++, at += 2) passed.push([edges[at], edges[at + 1]]);
+      const [from, , , kind, bends] = edges.subarray(at, (at += 5));
+      const isDrawn = !isReferred(from, to);
+      if (isDrawn && !(kind & 1)) ends.push([from, to]);
+      for (let k = 0; k < bends; k++, at += 2) if (isDrawn) passed.push([edges[at], edges[at + 1]]);
     }
   return { ends, passed };
 }

@@ -16,6 +16,9 @@ const SIDES: Point[] = [
 const BENDS = [30, 70, 140]; // how far it goes straight on there
 const POINTS = 12; // of a piece of a curve that are examined
 const MARGIN = 6; // from a node
+const OUTSIDE = 24; // above or below the graph
+const CORNER = 20; // pixels
+const ACROSS = 500; // what it costs to go from one line to another across the nodes and edges there
 const MANY = 200; // links: of more each has the first curve
 const EDGE = 20; // a cross this far from an edge can be read
 
@@ -36,9 +39,10 @@ export function linkWay(
     .slice(Math.max(0, Math.min(from.column, to.column) - 1), Math.max(from.column, to.column) + 2)
     .flat();
   const outs = to.x < from.x ? SIDES : SIDES.slice(0, 3);
+  const ins = SIDES.filter((_, k) => k !== Number(graph.turned)); // edges leave on the other side
   const ways = BENDS.flatMap((bend) =>
     outs.flatMap((out) =>
-      SIDES.map((into) =>
+      ins.map((into) =>
         way([at(from, out, 0), at(from, out, bend), at(to, into, bend), at(to, into, 2)], into),
       ),
     ),
@@ -77,6 +81,7 @@ export function linkWay(
       );
     }
   }
+  const around = waysAround(graph, from, to);
   const met = (point: Point): boolean =>
     nodes.some(
       ({ x, y }) =>
@@ -85,18 +90,15 @@ export function linkWay(
         point[1] > y - MARGIN &&
         point[1] < y + NODE_H + MARGIN,
     );
-  const cost = ({ points }: Way): number =>
-    1000 *
-      points
-        .slice(1, -1)
-        .filter((point) => met(point) || point[1] < graph.top - 24 || point[1] > graph.bottom + 24)
-        .length +
+  const cost = ({ points }: Way, isAcross: boolean): number =>
+    ACROSS * Number(isAcross) +
+    1000 * points.slice(1, -1).filter((point) => met(point) || isOutside(graph, point)).length +
     length(points);
   const best =
     graph.links.length > MANY
       ? ways[0]
-      : ways
-          .map((one) => [cost(one), one] as const)
+      : [...around, ...ways]
+          .map((one, k) => [cost(one, around.length > 0 && k >= around.length), one] as const)
           .reduce((least, one) => (one[0] < least[0] ? one : least))[1];
   const others = nodes.flatMap((node) =>
     graph.edges(node.index).flatMap((edge) => (edge.far ? [] : edgeCurve(graph, edge))),
@@ -105,6 +107,40 @@ export function linkWay(
     met(point) ? -1 : Math.min(EDGE, ...others.map((other) => length([other, point])));
   const points = best.points.slice(3, -2).sort((a, b) => free(b) - free(a));
   return { d: best.d, cross: points[0], points };
+}
+
+/** Is a point where a pane that shows the whole graph ends? */
+const isOutside = ({ turned, left, right, top, bottom }: Graph, [x, y]: Point): boolean =>
+  y < top - OUTSIDE ||
+  y > bottom + OUTSIDE ||
+  (turned && (x < left - MARGIN || x > right + MARGIN));
+
+/**
+ * Ways around two corners: to a node in a later line through the room above that line, and of a
+ * turned graph along its right or its left side.
+ */
+function waysAround({ reach, turned, left, right }: Graph, from: Node, to: Node): Way[] {
+  if (turned)
+    return [0, 3].map((side) => {
+      const [a, b] = [at(from, SIDES[side], 0), at(to, SIDES[side], 2)];
+      const x = side ? left - 3 : right + 3;
+      return cornered([a, [x, a[1]], [x, b[1]], b], SIDES[side]);
+    });
+  if (to.line <= from.line) return [];
+  const [a, b] = [at(from, SIDES[1], 0), at(to, SIDES[2], 2)];
+  return [10, 18, 26].map((above) => {
+    const y = reach[to.line][0] - above;
+    return cornered([a, [a[0], y], [b[0], y], b], SIDES[2]);
+  });
+}
+
+/** A way through two corners that are round. */
+function cornered([a, first, last, b]: Point[], into: Point): Way {
+  const apart = length([first, last]) || 1;
+  const [p, q] = [CORNER / apart, 1 - CORNER / apart].map(
+    (share) => [0, 1].map((k) => first[k] + share * (last[k] - first[k])) as Point,
+  );
+  return way([a, first, first, p, p, q, q, last, last, b], into);
 }
 
 /**
