@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..engine.record.user_frames import is_minitape_or_library_file
-from ..engine.types import Action
+from ..engine.types import Action, FactsById
 from .outside_values import iter_function_and_callees, read_outside_values
 
 
@@ -33,7 +33,7 @@ def save_state_and_build_restorer(function: Any, *args: Any) -> Action:
     >>> seen
     []
     """
-    saved_contents: dict[int, tuple] = {}
+    saved_contents: FactsById = {}
     # A library may wrap the function in an object that has mutable state, as ``flax.nnx.grad`` does.
     pending = [function, *getattr(function, "__dict__", {}).values(), *args]
     pending += [

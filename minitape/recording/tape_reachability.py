@@ -19,7 +19,7 @@ from ..engine.record.row_parts import CALL, CHUNK
 from ..engine.record.thread_state import state
 from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
 from ..engine.tensor.tensor import Tensor
-from ..engine.types import Array, TargetOrSource, TargetsOrSources
+from ..engine.types import Array, OptionalFlag, TargetOrSource, TargetsOrSources
 from .graph_nodes import CodePlace, ValueNode, iter_operations_from_row
 from .value_graph import ValueGraph
 from .value_origins import ValueOrigin, to_value_origin
@@ -112,7 +112,7 @@ class TapeReachability:
             )
         )
 
-    def _has_gradient_in_last_call_of_same_targets(self, source: TargetOrSource) -> bool | None:
+    def _has_gradient_in_last_call_of_same_targets(self, source: TargetOrSource) -> OptionalFlag:
         """Return whether the last ``gradient`` call found a gradient for a source, or None if its targets differed.
 
         The result is also None if the source was not among the sources of the last call.

@@ -96,7 +96,7 @@ def _has_climbed(shares: FloatList) -> bool:
     return len(shares) >= MIN_STEPS and shares[0] > 0.95 and min(shares) > 0.5
 
 
-def _find_chain_without_minus(file: str) -> int | None:
+def _find_chain_without_minus(file: str) -> OptionalNumber:
     """Return the last line of an optimizer chain that never changes the sign, or None if no such chain is found."""
     for statement in list_statements(file):
         names = {find_last_name_of_dotted_path(call.func): call.lineno for call in reversed(statement.calls)}

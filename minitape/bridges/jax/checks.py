@@ -10,6 +10,7 @@ import jax
 import numpy as np
 
 from ...common.syntax import select_nodes
+from ...engine.types import NameSet, OptionalNumber
 from ...explain.explanation import Explanation
 from ...explain.reasons.check_order import FrameworkChecks, combine_checks, run_checks_until_first_finding
 from ...explain.reasons.finding_sentences import find_access_path, to_explanation_with_fixes
@@ -295,7 +296,7 @@ def build_finding_of_first_escape(question: JaxQuestion, escapes: Sequence[Escap
     return Finding("branch" if is_only_branch else "other_branch", escape.site, variant="python")
 
 
-def collect_names_computed_from(source_name: str, end_statement: Statement) -> set[str]:
+def collect_names_computed_from(source_name: str, end_statement: Statement) -> NameSet:
     """Return a name, and the names of all values that are computed from its value before a given statement.
 
     Args:
@@ -413,7 +414,7 @@ def blame_step_function_or_relu_for_zeros(question: JaxQuestion, finding: Findin
     return finding
 
 
-def _find_blamed_step_function_row(question: JaxQuestion, row: RecordedRow) -> int | None:
+def _find_blamed_step_function_row(question: JaxQuestion, row: RecordedRow) -> OptionalNumber:
     """Return the row of the step function behind a row's zeros, possibly that row itself, or None if none exists."""
     if row.op in MIN_MAX_OPS:
         for index in sorted(question.descendants & question.ancestors):

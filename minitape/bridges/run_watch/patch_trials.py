@@ -10,7 +10,7 @@ from math import isfinite
 from typing import NamedTuple
 
 from ...common.syntax import list_nodes
-from ...engine.types import OptionalText, TextPair, TextSequence
+from ...engine.types import OptionalFloat, OptionalText, TextPair, TextSequence
 from ...explain.translated_sentences import fill
 from ..model_page import join_parameter_names
 
@@ -147,6 +147,6 @@ def judge_patch_for_wrong_gradient(
     )
 
 
-def _is_gradient(norm: float | None) -> bool:
+def _is_gradient(norm: OptionalFloat) -> bool:
     """Return whether a norm belongs to an existing, finite and nonzero gradient."""
     return norm is not None and isfinite(norm) and norm > 0

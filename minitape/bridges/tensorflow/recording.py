@@ -14,7 +14,7 @@ from tensorflow.python.eager.polymorphic_function.polymorphic_function import Fu
 from tensorflow.python.pywrap_tfe import TFE_Py_TapeSetIsEmpty
 
 from ...engine.record.interrupt_safe import TemporaryAttributes
-from ...engine.types import Attributes, NameSet, OptionalNumber, RowList
+from ...engine.types import Attributes, NameSet, OptionalFloat, OptionalNumber, RowList
 from ...explain.explanation import Explanation, OptionalExplanation
 from ...explain.reasons.suspects import CheckedRun
 from ...recording.recorded_rows import BackwardPass, OptionalArray
@@ -203,7 +203,7 @@ STEP_ENDS = [(tensorflow.GradientTape, name) for name in ("gradient", "jacobian"
 STEP_ENDS.append((Function, "__call__"))
 
 
-def _read_loss_or_nan_if_results_nonfinite(recording: Any, args: tuple, results: Any) -> float | None:
+def _read_loss_or_nan_if_results_nonfinite(recording: Any, args: tuple, results: Any) -> OptionalFloat:
     """Return the loss of an unrecorded step: NaN if its results are not finite, or None if the loss is unknown.
 
     Args:

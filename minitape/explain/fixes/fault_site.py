@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 from ...common.shared_results import get_or_build_shared_result
 from ...common.syntax import select_nodes
 from ...engine.table.generated_code import parse_expression
-from ...engine.types import OptionalExpression, TextList
+from ...engine.types import OptionalExpression, OptionalText, TextList
 from ...recording.sites import read_source_lines
 from ...recording.value_summary import to_float_array
 from ..reasons.object_names import find_access_path
@@ -28,7 +28,7 @@ from ..reasons.program_text import (
 )
 
 if TYPE_CHECKING:
-    from ...engine.types import Attributes
+    from ...engine.types import Attributes, OptionalText
     from ...recording.recorded_rows import OptionalArray, RecordedRow
     from ..reasons.question import Question
     from .dialects import Dialect
@@ -178,7 +178,7 @@ def find_receiver_or_first_argument(fault: FaultSite, call: AST | None) -> Optio
     return call.args[0] if call.args and not isinstance(call.args[0], ast.Starred) else None
 
 
-def spell_function_path_as_imported(fault: FaultSite, path: str) -> str | None:
+def spell_function_path_as_imported(fault: FaultSite, path: str) -> OptionalText:
     """Return a function's path as it would be written in the program.
 
     Args:

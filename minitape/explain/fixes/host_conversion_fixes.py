@@ -11,7 +11,7 @@ import numpy as np
 from ...common.syntax import list_nodes, select_nodes
 from ...engine.table.generated_code import parse_expression
 from ...engine.tensor.tensor import wrap_array
-from ...engine.types import OptionalExpression
+from ...engine.types import NameSet, OptionalExpression
 from ..reasons.program_text import (
     BINDABLE_NODES,
     copy_tree_with_replacements,
@@ -230,7 +230,7 @@ def convert_line_to_framework(fault: FaultSite) -> Fix | None:
     return None if needs_array else replace_node_in_line(fault, value, unparse(converted))
 
 
-def _does_use_need_array(fault: FaultSite, node: AST, names: set[str], may_name_variable: bool) -> bool:
+def _does_use_need_array(fault: FaultSite, node: AST, names: NameSet, may_name_variable: bool) -> bool:
     """Return whether a node uses any of the names in a way that requires an array, or converts the value again."""
     if isinstance(node, ast.AugAssign):
         return may_name_variable and find_last_name_of_dotted_path(node.target) in names

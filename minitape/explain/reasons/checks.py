@@ -10,7 +10,7 @@ from typing import TypeGuard
 import numpy as np
 
 from ...common.syntax import list_nodes, select_nodes
-from ...engine.types import RowSet
+from ...engine.types import NameSet, RowSet
 from ...recording.graph_nodes import CodePlace, to_site
 from ...recording.recorded_rows import Escape, InputEdge, OptionalArray, RecordedRow
 from ...recording.sites import NOWHERE, CallStack, Site, find_innermost_site
@@ -400,7 +400,7 @@ def _does_rebind_variable(question: Question, row: RecordedRow, statement: State
     return any(collect_names_assigned_at_leaf_creation(question, state).isdisjoint(other_reads) for state in states)
 
 
-def collect_names_assigned_at_leaf_creation(question: Question, leaf: RecordedRow) -> set[str]:
+def collect_names_assigned_at_leaf_creation(question: Question, leaf: RecordedRow) -> NameSet:
     """Return the names assigned by the statements that created a leaf.
 
     Names assigned from a call with several results are omitted, because the leaf may be any of the results.
