@@ -7,7 +7,7 @@ from ..engine.types import TextPair
 from .edge_labels import Box
 from .snapshot_types import OptionalValue, RowFields
 from .truncation import elide_text, replace_unprintable
-from .value_display import draw_thumbnail, format_shape, format_value
+from .value_display import draw_thumbnail, format_magnitude, format_shape, format_value
 
 NODE_WIDTH, NODE_HEIGHT = 120, 52
 MAX_VALUE_LETTERS = 15  # The number of characters for which a node has room in a value.
@@ -143,7 +143,7 @@ def choose_text_color(value: OptionalValue, default_color: str = TEXT_COLOR) -> 
 
 
 def draw_value_in_node(x: float, y: float, padding: float, prefix: str, value: OptionalValue, row: RowFields) -> str:
-    """Return the text of a value in a node, or the shape and thumbnail of a large array.
+    """Return the text of a value in a node. A large array has a thumbnail, behind its shape or, if new, its size.
 
     Args:
         x: The left edge of the node.
@@ -159,9 +159,9 @@ def draw_value_in_node(x: float, y: float, padding: float, prefix: str, value: O
     if text is not None or not row["shape"]:
         text = prefix + (text or elide_text(value.get("text", ""), MAX_VALUE_LETTERS))
         return draw_text(x + padding, y, text, NUMBER_STYLE, choose_text_color(value), bool(prefix))
-    return draw_text_with_thumbnail(
-        x, y, padding, prefix + format_shape(row["shape"], MAX_VALUE_LETTERS - 4 - len(prefix)), value, MUTED_COLOR
-    )
+    max_letters = MAX_VALUE_LETTERS - 4 - len(prefix)
+    text = prefix + format_magnitude(value, max_letters) if prefix else format_shape(row["shape"], max_letters)
+    return draw_text_with_thumbnail(x, y, padding, text, value, MUTED_COLOR)
 
 
 def draw_text_with_thumbnail(

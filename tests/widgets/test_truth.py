@@ -4,6 +4,7 @@ import json
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
 import pytest
 
 import minitape as tf
@@ -113,6 +114,47 @@ def test_a_tangent_that_is_exact_is_written_as_one(show):
     with tf.autodiff.ForwardAccumulator(x, tf.constant(1.0)) as acc:
         _ = x * x
     assert "tangent 1.0 gives 3.0" in words(show(tf.snapshot(acc)))
+
+
+@pytest.mark.browser
+def test_the_table_has_the_tangents_of_the_graph_in_the_colour_of_tangents(show):
+    x = tf.Variable([3.0, 2.0], name="x")
+    with tf.autodiff.ForwardAccumulator(x, tf.constant([1.0, 0.0])) as acc:
+        y = tf.reduce_sum(x * x)
+    page = show(tf.snapshot(acc))
+    column = page.locator(".mt-table .mt-c-adjoint")
+    assert column.all_inner_texts() == ["tangent", "→ [1. 0.]", "→ [6. 0.]", "→ 6.0"] and acc.jvp(y) == 6.0
+    assert "mt-tangent" in (column.last.get_attribute("class") or "")
+    type_keys(page, "Home")
+    assert column.all_inner_texts() == ["tangent", "", "", ""]
+
+
+@pytest.mark.browser
+def test_a_state_has_one_colour_wherever_it_is_shown(show):
+    x = tf.Variable(3.0, name="x")
+    with tf.GradientTape() as tape:
+        y = tf.cast(tf.cast(x, tf.int32), tf.float32) * 2.0
+    page = show(tf.snapshot(tape, y, x))
+    type_keys(page, "End")
+    colours = "els => [...new Set(els.map(el => getComputedStyle(el)[el instanceof SVGElement ? 'fill' : 'color']))]"
+    ghosts = page.locator(".mt-held", has_text="not recorded")
+    assert ghosts.count() == 2 and len(ghosts.evaluate_all(colours)) == 1  # although the reader is at one of them
+    none = page.locator(".mt-node .mt-adjoint", has_text="None").evaluate_all(colours)
+    assert page.locator(".mt-lines .mt-c-adjoint", has_text="None").evaluate_all(colours) == none
+
+
+@pytest.mark.browser
+def test_the_node_of_a_large_array_shows_the_size_of_its_new_value(show):
+    k = tf.Variable(np.linspace(-2.0, 1.0, 20).reshape(4, 5).astype(np.float32), name="k")
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(k * k)
+    (gradient,) = tape.gradient(y, [k])
+    tf.keras.optimizers.Adam(0.5).apply_gradients([(gradient, k)])
+    page = show(tf.snapshot(tape))
+    type_keys(page, "End")
+    assert page.locator(".mt-node.mt-variable .mt-value").text_content() == "→ ±1.5"
+    assert np.abs(k.numpy()).max() == pytest.approx(1.5, abs=1e-3)
+    assert ">→ ±1.5<" in tf.draw(tape).svg
 
 
 @pytest.mark.browser

@@ -299,7 +299,7 @@ export class Inspector {
         {},
         t("tangent ") + full(from.tangent),
         product === undefined ? "" : t(" gives "),
-        h("b", {}, product === undefined ? "" : decimal(product)),
+        h("strong.mt-tangent", {}, product === undefined ? "" : decimal(product)),
       ),
     );
   }

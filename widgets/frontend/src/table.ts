@@ -13,6 +13,12 @@ const CELLS = ["row", "operation", "inputs", "value", "adjoint", "line"] as cons
 export class Table {
   readonly el: HTMLElement;
   private body = h("div.mt-lines", { role: "presentation" });
+  private head = h(
+    "div.mt-line.mt-head",
+    { role: "row" },
+    h("span.mt-lanes", {}),
+    ...CELLS.map((name) => h("span", { role: "columnheader", class: `mt-c-${name}` }, t(name))),
+  );
   private scroller: HTMLElement;
   private lines = new Map<number, HTMLElement>();
   private revealed = -1; // the row that was brought into view last
@@ -25,17 +31,11 @@ export class Table {
     private timeline: Timeline,
     private events: { pick(row: number): void; hover(row: number): void },
   ) {
-    const head = h(
-      "div.mt-line.mt-head",
-      { role: "row" },
-      h("span.mt-lanes", {}),
-      ...CELLS.map((name) => h("span", { role: "columnheader", class: `mt-c-${name}` }, t(name))),
-    );
     this.scroller = h("div.mt-scroll", { role: "rowgroup", tabindex: -1 }, this.body);
     this.el = h(
       "div.mt-table",
       { role: "table", "aria-label": "Rows of the tape" },
-      h("div", { role: "rowgroup" }, head),
+      h("div", { role: "rowgroup" }, this.head),
       this.scroller,
     );
     on(this.scroller, "scroll", () => this.draw());
@@ -50,7 +50,7 @@ export class Table {
     const at = this.revealed * LINE;
     if (at >= scrollTop && at + LINE <= scrollTop + this.height) this.reveal(this.revealed);
     for (const name of Object.keys(this.room)) {
-      const head = this.el.querySelector(`.mt-head .mt-c-${name}`);
+      const head = this.head.querySelector(`.mt-c-${name}`);
       if (head?.clientWidth)
         this.room[name] = Math.max(5, Math.min(30, Math.floor((head.clientWidth - 6) / LETTER)));
     }
@@ -72,6 +72,8 @@ export class Table {
     if (marks) this.marks = marks;
     const count = this.store.rows.length;
     this.el.setAttribute("aria-rowcount", String(count + 1));
+    const isForward = !this.store.sweep && this.store.rows.some((row) => row.tangent);
+    setText(this.head.children[5], t(isForward ? "tangent" : "adjoint"));
     this.el.style.setProperty("--mt-digits", String(String(count).length));
     this.body.style.height = `${count * LINE}px`;
     this.el.style.setProperty(
@@ -140,7 +142,7 @@ export class Table {
 
   private paint(line: HTMLElement, row: Row): void {
     const done = this.timeline.done(row.row);
-    const adjoint = this.timeline.seen(row.row);
+    const [derivative, kind] = this.derivative(row, done);
     const name = title(row);
     const value =
       row.released && !row.value
@@ -151,15 +153,11 @@ export class Table {
       shortName(name, this.room.operation),
       row.inputs.join(" "),
       done ? value : "",
-      adjoint
-        ? adjointCell(adjoint, row, this.room.adjoint) +
-          (this.timeline.waits(row.row) ? " + …" : "")
-        : this.timeline.settled && this.store.gave(row.row) === "None"
-          ? "None"
-          : "",
+      derivative,
       row.line === null ? "" : String(row.line),
     ];
     texts.forEach((text, k) => setText(line.children[k + 1], text));
+    line.children[5].className = `mt-c-adjoint ${kind}`;
     let names = `mt-line mt-k-${row.kind}`;
     if (!done) names += " mt-todo";
     if (row.row === this.timeline.current)
@@ -172,6 +170,18 @@ export class Table {
     if (row.status === "ghost") names += " mt-ghost";
     if (line.className !== names) line.className = names;
     line.ariaCurrent = currentOf(names);
+  }
+
+  /** The adjoint of a row as far as it is known, or else its tangent, with a class. */
+  private derivative(row: Row, done: boolean): [string, string] {
+    const { timeline } = this;
+    const room = this.room.adjoint;
+    const adjoint = timeline.seen(row.row);
+    if (adjoint)
+      return [adjointCell(adjoint, row, room) + (timeline.waits(row.row) ? " + …" : ""), ""];
+    if (row.tangent && done && !timeline.backward)
+      return [`→ ${adjointCell(row.tangent, row, room - 2)}`, "mt-tangent"];
+    return timeline.settled && this.store.gave(row.row) === "None" ? ["None", "mt-none"] : ["", ""];
   }
 
   /** Scrolls the row into view. */

@@ -1,6 +1,6 @@
 // The optimizer's step: what a variable held, its gradient, and what it holds now.
 import type { Nested, Result, Row, Value } from "./schema";
-import { brief, full, rounded, shapeText, toNumber, written } from "./value";
+import { brief, full, rounded, shapeText, sizeOf, toNumber } from "./value";
 import { t } from "./words";
 
 type Updated = Result["sources"][number];
@@ -24,12 +24,12 @@ function rateOf(before: Value, gradient: Value, now: Value): number | null {
     : null;
 }
 
-/** In its node: both values, or behind an arrow the new one. */
+/** In its node: both values, or behind an arrow the new one, of a large array its size. */
 export function updateText(row: Row, { now }: Updated, room: number): string {
   const part = (value: Value | null | undefined): string =>
     value && !row.shape.length ? brief(value, row, (room - 3) >> 1) : "";
   if (row.value && !row.shape.length) return `${part(row.value)} → ${part(now)}`;
-  return `→ ${(now && written(now, room - 2)) ?? shapeText(row, room - 6)}`;
+  return `→ ${now ? sizeOf(now, room - 2) : shapeText(row, room - 6)}`;
 }
 
 /**
