@@ -35,7 +35,7 @@ from ..picture.source_names import MAX_ASSIGNMENTS, add_number
 from ..picture.stepper import SweepSteps
 from ..picture.truncation import shorten_name
 from ..recording.expression_names import map_file_line_and_operation_to_result_name
-from ..recording.recorded_rows import AdjointShare, BackwardPass
+from ..recording.recorded_rows import AdjointShare, BackwardPass, OptionalArray
 from ..recording.value_summary import ValueSummary, to_float_array
 from ..recording.variable_names import iter_public_names_and_values, use_namespaces_for_names
 from .framework_adapter import RowNumber
@@ -66,7 +66,7 @@ def to_shown_value_fields(value: Any) -> Any:
     return value.shown() if hasattr(value, "shown") else to_value_fields(value)
 
 
-def to_float64_array_if_real(value: Any) -> np.ndarray | None:
+def to_float64_array_if_real(value: Any) -> OptionalArray:
     """Return the elements of a value as float64.
 
     Args:

@@ -15,7 +15,7 @@ from tensorflow.python.eager import record
 
 from ...engine.record.interrupt_safe import make_interrupt_safe_context_manager
 from ...engine.types import OptionalNumber, RowList
-from ...recording.recorded_rows import TapeStateChange
+from ...recording.recorded_rows import OptionalArray, TapeStateChange
 from ...recording.sites import CallStack, Site
 from ..kept_values import KeptValue
 
@@ -51,7 +51,7 @@ class TensorFlowValue(KeptValue):
             self._released_tensor = ref(self.content), tf.TensorSpec(self.content.shape, self.content.dtype)
         super().reduce_to_summary()
 
-    def to_array(self) -> np.ndarray | None:
+    def to_array(self) -> OptionalArray:
         """Return the tensor's elements, or None if it is a resource without elements or no longer exists."""
         tensor = self.tensor
         if isinstance(tensor, tf.IndexedSlices):

@@ -102,7 +102,7 @@ class ParameterHistory:
                 return name
         name = find_access_path_in_program(module) or type(module).__name__
         store_under_unused_name(self.called_modules, name, weakref.ref(module))
-        return [*self.called_modules][-1]
+        return next(reversed(self.called_modules))
 
     def list_called_root_modules(self) -> list[Module]:
         """Return the called modules that are not part of another called module."""

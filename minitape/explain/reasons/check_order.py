@@ -17,7 +17,7 @@ from .question import Finding, OptionalFinding
 from .zero_nan import find_cause_of_zero, find_nonfinite_cause_in_this_or_earlier_pass
 
 FrameworkQuestion = Any  # Each framework has its own type of question, with its own adapter.
-FindCause = Callable[[FrameworkQuestion], Finding | None]
+FindCause = Callable[[FrameworkQuestion], OptionalFinding]
 Refine = Callable[[FrameworkQuestion, Finding, RecordedRow], Finding]
 
 
@@ -178,7 +178,7 @@ def _refine_finding_with_row(question: FrameworkQuestion, finding: OptionalFindi
     return refine(question, finding, question.rows[finding.row])
 
 
-Check = Callable[[FrameworkQuestion, FrameworkChecks], Finding | None]
+Check = Callable[[FrameworkQuestion, FrameworkChecks], OptionalFinding]
 CHECKS: tuple[Check, ...] = (
     lambda question, framework: framework.find_refusal(question),
     lambda question, framework: framework.find_undifferentiable_target(question),
