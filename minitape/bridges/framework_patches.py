@@ -78,9 +78,9 @@ class FrameworkPatches:
     def wrap_function(self, owner: Any, function_name: str, handler: Callable) -> None:
         """Replace a function or method of the framework until :meth:`undo_all` is called.
 
-        In the block's thread, calls run ``handler(function, *args, **kwargs)``. In other threads, calls run the
-        original function. Arguments that the program passes by keyword reach the handler by position, up to the first
-        parameter that the program omits.
+        Calls in the block's thread are passed to ``handler(function, *args, **kwargs)``. In other threads, calls run
+        the original function. Arguments that the program passes by keyword reach the handler by position, up to the
+        first parameter that the program omits.
 
         Args:
             owner: The module or class that defines the function.
@@ -105,7 +105,7 @@ class FrameworkPatches:
             replacement = staticmethod(wrapper)
         elif isinstance(attribute, (classmethod, ClassMethodDescriptorType)):
             replacement = classmethod(wrapper)
-        self.add_undo_action(partial(_remove_wrapper, owner, function_name, wrapper, key))
+        self.add_undo_action(partial(_remove_wrapper_and_keep_for_reuse, owner, function_name, wrapper, key))
         setattr(owner, function_name, replacement)
 
     def undo_all(self) -> None:
@@ -158,7 +158,7 @@ def _get_underlying_function(attribute: Any) -> Any:
     return attribute.__func__ if isinstance(attribute, (classmethod, staticmethod)) else attribute
 
 
-def _remove_wrapper(owner: Any, function_name: str, wrapper: Any, key: tuple[int, Any]) -> None:
+def _remove_wrapper_and_keep_for_reuse(owner: Any, function_name: str, wrapper: Any, key: tuple[int, Any]) -> None:
     """Remove a function's wrapper, even from under the wrappers of later blocks, and keep it for the next block."""
     outer_wrapper = None
     current_wrapper = _get_underlying_function(vars(owner).get(function_name))

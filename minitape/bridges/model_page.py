@@ -315,7 +315,7 @@ def round_percent_away_from_0_and_100(share: float) -> int:
 
 
 def select_sources_by_part_of_name(named_sources: Mapping[str, Any], layer_or_parameter_name: str) -> dict:
-    """Return the sources whose names contain a given part.
+    """Return the sources whose names contain a given substring.
 
     Args:
         named_sources: All sources, keyed by name.

@@ -265,7 +265,7 @@ def _add_reasons_for_none_or_zero_gradients(recording: Recording, result: Result
 
 
 def _find_display_name(recording: Recording, row: int, names_by_row: NamesByRow) -> OptionalText:
-    """Return the short name that a picture shows for a row, or None if the row has no name."""
+    """Return the short name of a row for a picture, or None if the row has no name."""
     if not 0 <= row < len(recording.rows):
         return None
     source = map_rows_to_trained_sources(recording).get(row)

@@ -1,6 +1,7 @@
 """Define the recording of a program in another framework.
 
-No framework is imported here. A bridge writes a recording, which pictures and ``explain`` then read.
+No framework is imported here. A bridge writes a recording, from which pictures are drawn and ``explain`` answers
+questions.
 
 A bridge adds a row for each leaf and each operation, and a :class:`BackwardPass` for each backward pass. The pass
 stores the adjoint that arrived at each row, and the share that each operation sent to each of its inputs.

@@ -1,4 +1,4 @@
-"""Find the user's frame that asks for an explanation, because answers use that frame's variable names."""
+"""Find the user's frame from which an explanation was requested, because answers use its variable names."""
 
 import sys
 from types import FrameType

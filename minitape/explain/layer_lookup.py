@@ -94,7 +94,7 @@ def _unwrap_keras_variable(value: Object) -> Object:
     return value._get_gradient_carrier() if hasattr(value, "_get_gradient_carrier") else value
 
 
-def list_variables_of_owner(owner: Object) -> list[ResourceVariable]:
+def list_variables_of_owner_or_its_attributes(owner: Object) -> list[ResourceVariable]:
     """Return the tf.Variables that an owner holds, directly or through its attributes.
 
     Args:

@@ -117,15 +117,17 @@ def _parse_expressions(lines: TextList) -> _ProgramExpressions:
     result_names: dict[ast.AST, OptionalText] = {}
     for node in ast.walk(tree):  # Statements are visited before their expressions.
         if isinstance(node, (ast.AnnAssign, ast.NamedExpr)) and node.value is not None:
-            result_names[node.value] = unparse_if_name_attribute_or_item(node.target)
+            result_names[node.value] = unparse_if_name_attribute_or_constant_item(node.target)
         elif isinstance(node, ast.Assign) and len(node.targets) == 1:
-            result_names[node.value] = unparse_if_name_attribute_or_item(node.targets[0])
+            result_names[node.value] = unparse_if_name_attribute_or_constant_item(node.targets[0])
         elif (operands := _list_operands_or_positional_arguments(node)) and isinstance(node, ast.expr):
             operator = OPERATOR_LABELS.get(type(getattr(node, "op", None)).__name__, "")
-            function = unparse_if_name_attribute_or_item(node.func) or "" if isinstance(node, ast.Call) else operator
+            function = (
+                unparse_if_name_attribute_or_constant_item(node.func) or "" if isinstance(node, ast.Call) else operator
+            )
             names = ExpressionNames(
                 function.rpartition(".")[2],
-                tuple(map(unparse_if_name_attribute_or_item, operands)),
+                tuple(map(unparse_if_name_attribute_or_constant_item, operands)),
                 result_names.get(node),
             )
             program.names_by_span[node.lineno, node.end_lineno, node.col_offset, node.end_col_offset] = names
@@ -147,22 +149,22 @@ def _list_operands_or_positional_arguments(node: ast.AST) -> list[ast.expr]:
     return []
 
 
-def unparse_if_name_attribute_or_item(node: ast.expr) -> OptionalText:
+def unparse_if_name_attribute_or_constant_item(node: ast.expr) -> OptionalText:
     """Return the text of a name, of an attribute or of an element with a constant index, or None for any other node.
 
     Args:
         node: The expression.
 
     >>> nodes = [ast.parse(text, mode="eval").body for text in ("self.w", "ws[0].b", "f(x).w", "ws[i]")]
-    >>> [unparse_if_name_attribute_or_item(node) for node in nodes]
+    >>> [unparse_if_name_attribute_or_constant_item(node) for node in nodes]
     ['self.w', 'ws[0].b', None, None]
     """
     if isinstance(node, ast.Name):
         return node.id
     if isinstance(node, ast.Attribute):
-        owner = unparse_if_name_attribute_or_item(node.value)
+        owner = unparse_if_name_attribute_or_constant_item(node.value)
         return owner and f"{owner}.{node.attr}"
     if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
-        owner = unparse_if_name_attribute_or_item(node.value)
+        owner = unparse_if_name_attribute_or_constant_item(node.value)
         return owner and f"{owner}[{node.slice.value!r}]"
     return None

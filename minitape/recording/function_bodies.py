@@ -27,8 +27,8 @@ class EnclosingCall(NamedTuple):
 
     Attributes:
         node: The node of the call.
-        outer_rows: For each fed row of the body, the row outside the body that provides its value.
-        next_turn_rows: For each fed row of a loop body, the row of the body that provides its value in the next
+        outer_rows: For each input row of the body, the row outside the body that provides its value.
+        next_turn_rows: For each input row of a loop body, the row of the body that provides its value in the next
             iteration.
     """
 

@@ -75,7 +75,7 @@ class TapeReachability:
         self.record = self.graph.record
         self.target_nodes = [node for target in targets for node in self.graph.list_nodes_of_value(target)[:1]]
         self.graph.target_keys = {node.key for node in self.target_nodes}
-        # Each source is stored too and so stays alive, because a new source might otherwise get its id.
+        # Storing each source keeps it alive. Otherwise, a new source might reuse its id.
         self._known_answers: dict[int, tuple[TargetOrSource, bool]] = {}
 
     @cached_property

@@ -179,7 +179,7 @@ class ValueGraph:
             and self.find_break_of_unrecorded_operation(node) is None
         )
 
-    def _iter_scalar_chain_nodes_reading_outside(self, node: ValueNode) -> Iterator[NodeAndBreak]:
+    def _iter_chain_nodes_with_inputs_outside_chain(self, node: ValueNode) -> Iterator[NodeAndBreak]:
         """Yield each row in a long chain of scalar rows that reads a row outside the chain."""
         record = self.record
         key = (id(record), frozenset(self.excluded_rows))
@@ -198,7 +198,7 @@ class ValueGraph:
         if node.enclosing_call is not None and node.row in node.enclosing_call.next_turn_rows:
             yield from self._iter_loop_input_and_last_result_edges(node)
         elif op >= FIRST_CODE and contract_chains and self._is_unbroken_row_of_long_recording(node, op):
-            yield from self._iter_scalar_chain_nodes_reading_outside(node)
+            yield from self._iter_chain_nodes_with_inputs_outside_chain(node)
         elif op >= FIRST_CODE:
             yield from self._iter_scalar_operation_edges(node)
         elif op == CALL and call is not None:
@@ -562,7 +562,7 @@ class ValueGraph:
             )
 
     def exclude_rows_from_contraction(self, rows: Iterable[int]) -> None:
-        """Keep the given scalar rows out of the chains that a search contracts, and discard existing nodes.
+        """Keep the given scalar rows out of the chains that a search contracts, and discard the nodes built so far.
 
         Args:
             rows: The rows. Rows that are not scalar operations are ignored.

@@ -271,7 +271,7 @@ class FirstGradients:
         yield next(filter(None, nonfinite), None)
         yield from map(explain_array_in_static_field, recordings)
         yield explain_ascent(recordings)
-        # These lines also drop the new parameters, as the explanations of the parameters already report.
+        # The explanations of the parameters already report that these lines also drop the new parameters.
         dropped_sites = {
             update.site
             for recording in recordings

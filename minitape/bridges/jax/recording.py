@@ -220,7 +220,7 @@ class JaxRecording(FrameworkRecording):
                 self.updates[leaf.row] = UpdateFact(not np.array_equal(leaf.value, new), site, update)
 
     def map_names_or_placeholders_to_rows(self, rows: RowList) -> dict[str, RowNumber]:
-        """Return the given rows of leaves, keyed by name.
+        """Return those of the given rows that are leaves, keyed by name.
 
         Args:
             rows: The rows of the leaves.
@@ -298,10 +298,10 @@ def record(
     raises it too.
 
     `record` runs the function to trace it. If the program compiles the function, JAX traces it as under ``jit``.
-    Otherwise an argument that is not a float or an array keeps its Python value, and a Python condition may read a
-    value if ``jax.grad`` allows it. Calls to ``jit``, ``scan`` and ``cond`` that depend on an argument are opened. A
-    call is recorded as one row if the recording would otherwise exceed 20,000 rows, or if it is a ``scan`` with more
-    than 3,000 inner rows.
+    Otherwise an argument that is neither a float nor an array stays a plain Python value, and a Python condition may
+    depend on a value wherever ``jax.grad`` allows it. Calls to ``jit``, ``scan`` and ``cond`` that depend on an
+    argument are opened. A call is recorded as one row if the recording would otherwise exceed 20,000 rows, or if it is
+    a ``scan`` with more than 3,000 inner rows.
 
     Args:
         function: The function to differentiate.

@@ -30,7 +30,7 @@ class TensorFlowValue(KeptValue):
 
     @property
     def tensor(self) -> Any:
-        """Return the tensor as long as it exists, even if only a summary is kept here.
+        """Return the tensor if it still exists, even if only a summary is kept here.
 
         If the tensor no longer exists, return its ``tf.TensorSpec``.
         """

@@ -78,7 +78,7 @@ def iter_variables_with_paths(
     # Lists are not marked as visited, because a new list may have the same identity as an earlier list.
     if not isinstance(container, (list, tuple)):
         visited_ids.add(id(container))
-    if is_variable_not_internal_to_layer(container):
+    if is_variable_except_moving_average_or_seed(container):
         yield path, container
         return
     for suffix, part in _list_suffixes_and_parts(container):
@@ -102,7 +102,7 @@ def _list_suffixes_and_parts(container: Any) -> list[tuple[str, Any]]:
     parts = [
         (f".{name.lstrip('_')}", part)
         for name, part in attributes
-        if name != "optimizer" and (not name.startswith("_") or is_variable_not_internal_to_layer(part))
+        if name != "optimizer" and (not name.startswith("_") or is_variable_except_moving_average_or_seed(part))
     ]
     if isinstance(container, tf.keras.layers.Layer):
         parts.append((".layers", list(getattr(container, "layers", ()))))
@@ -111,10 +111,10 @@ def _list_suffixes_and_parts(container: Any) -> list[tuple[str, Any]]:
     return parts
 
 
-def is_variable_not_internal_to_layer(value: Any) -> bool:
+def is_variable_except_moving_average_or_seed(value: Any) -> bool:
     """Return whether a value is a variable, excluding variables that are internal to a layer, such as moving averages.
 
-    >>> is_variable_not_internal_to_layer(tf.Variable(1)), is_variable_not_internal_to_layer(1.0)
+    >>> is_variable_except_moving_average_or_seed(tf.Variable(1)), is_variable_except_moving_average_or_seed(1.0)
     (True, False)
     """
     if not isinstance(value, (tf.Variable, tf.keras.Variable)):
@@ -139,7 +139,7 @@ def collect_sources_meant_to_be_trained(recording: TensorFlowRecording) -> Sourc
     read_variables = {
         key: candidate
         for key, candidate in log.tensor_rows.variables_by_handle.items()
-        if is_variable_not_internal_to_layer(candidate)
+        if is_variable_except_moving_average_or_seed(candidate)
         and log.tensor_rows.list_rows_of_tensor_or_variable(candidate)
         and (
             key in requested_handle_ids

@@ -120,7 +120,7 @@ def _explain_reuse_of_freed_graph(recording: TorchRecording, names: TensorNames)
 def _find_name_of_growing_list(
     carrier_name: str, carrier: RecordedRow, later_rows: list[RecordedRow], names: TensorNames
 ) -> str:
-    """Return the name of a list that holds a value and a later value from the same line, or "" if none exists."""
+    """Return the name of a list that holds both a value and a later value from the same line, or "" if none does."""
     container, bracket, _ = carrier_name.rpartition("[")
     newer = [names.find_name_or_operation_of_row(row) for row in later_rows if bracket and row.site == carrier.site]
     return container if any(other.startswith(container + bracket) for other in newer) else ""

@@ -417,7 +417,7 @@ def record_bootstrapped_targets_with_gradient(run: CheckedRun, accounts: RunAcco
             if row.op in names.product_ops:
                 candidates, variant = _list_ancestors_of_log_prob_weight(run, one, other), "advantage"
             for candidate in candidates:
-                # The program may train two networks without common parameters to agree with each other.
+                # The program may train two networks that share no parameters to agree with each other.
                 if _adds_untracked_to_tracked_array(run, candidate) and (
                     variant
                     or run.find_row_and_connected_ancestors(other)

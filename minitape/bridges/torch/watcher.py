@@ -158,7 +158,7 @@ class TorchWatcher(Watcher):
                 modules._global_forward_hooks_always_called,
             ),
             (self._suspend_recording_and_return_step_arguments, optimizers._global_optimizer_pre_hooks),
-            (self._resume_recording_after_step, optimizers._global_optimizer_post_hooks),
+            (self._resume_recording_and_record_new_weights, optimizers._global_optimizer_post_hooks),
             (replacement_hook, modules._global_parameter_registration_hooks),
             (replacement_hook, modules._global_module_registration_hooks),
         ):
@@ -506,7 +506,7 @@ class TorchWatcher(Watcher):
             return None
 
         def run_closure() -> Any:
-            self._resume_recording_after_step(optimizer)
+            self._resume_recording_and_record_new_weights(optimizer)
             try:
                 return closure()
             finally:
@@ -522,7 +522,7 @@ class TorchWatcher(Watcher):
         self._run_safely(self.log.kept_tensors.copy_kept_values_before_change, list_optimized_parameters(optimizer))
         self._call_mode.suspend_mode_if_on_top()
 
-    def _resume_recording_after_step(self, optimizer: Any, *_: Any) -> None:
+    def _resume_recording_and_record_new_weights(self, optimizer: Any, *_: Any) -> None:
         """Resume recording after a step, and record the parameters' new values."""
         self._call_mode.resume_mode()
         self.quiet_depth -= 1

@@ -214,7 +214,7 @@ def convert_line_to_framework(fault: FaultSite) -> Fix | None:
     names = {*map(find_last_name_or_text, statement.targets)}
     value: Any = statement.node.value if isinstance(statement.node, SIMPLE_STATEMENTS) else None
     converted = None if value is None else convert_expression_to_framework(fault, value)
-    fills_list = statement.does_set_item_at_computed_index or statement.find_call(
+    fills_list = statement.does_set_item_at_nonconstant_index or statement.find_call(
         "extend", "insert", "assign", "assign_add", "assign_sub"
     )
     appends = is_call_of(value, "append") and isinstance(value.func, ast.Attribute)

@@ -40,7 +40,7 @@ CAUSES_BEFORE_ESCAPE = set(
 )
 INTEGER_DTYPES = ("int", "uint", "bool")
 VARIABLE_MAKERS = ("Variable", "add_weight", "Parameter")
-# Values that are converted by these methods only decide which code runs.
+# Values converted by these methods are used only to decide which code runs.
 CONTROL_METHODS = ("bool", "__bool__", "index", "int")
 BRANCH_METHODS = ("bool", "__bool__", "index")
 CONVERSIONS = {"float", "int", "numpy", "item", "tolist"}
@@ -484,7 +484,7 @@ def _did_statement_create_both_as_same_kind(
         return False
     is_same_kind = question.is_source_variable == (leaf.kind == "variable")
     # ``weights[i] = ...`` creates another object for each key.
-    return is_same_kind and not statement.does_set_item_at_computed_index
+    return is_same_kind and not statement.does_set_item_at_nonconstant_index
 
 
 def find_differentiable_shared_ancestors(question: Question) -> RowSet:
@@ -522,8 +522,8 @@ def find_unused_source_sharing_ancestor(question: Question) -> OptionalFinding:
 def find_leaf_equal_to_source(question: Question) -> OptionalFinding:
     """Find a leaf among the target's ancestors that has the same values as the unused source.
 
-    A leaf whose elements are all equal is ignored unless a tape watches it or the source, because a match would
-    probably be a coincidence.
+    A leaf whose elements are all equal is probably equal to the source by coincidence. It is ignored unless a tape
+    watches it or the source.
 
     Args:
         question: The question about the source.

@@ -143,7 +143,7 @@ class Statement:
         return [n for n in stores if id(n) not in comprehension_ids]
 
     @property
-    def does_set_item_at_computed_index(self) -> bool:
+    def does_set_item_at_nonconstant_index(self) -> bool:
         """Whether the statement assigns to an item whose key or index is computed, as in ``weights[i] = w``."""
         items = select_nodes(self.targets, ast.Subscript)
         return any(not isinstance(item.slice, ast.Constant) for item in items)
@@ -561,7 +561,7 @@ def split_key_lookup(node: AST) -> tuple[OptionalExpression, str]:
 
 
 def identify_expression_by_scoped_names(node: AST, statement: Statement) -> set[tuple[ScopedName, str]]:
-    """Return the scoped names under which `ValueFlow` tracks an expression, each with the part that is accessed.
+    """Return the scoped names under which `ValueFlow` tracks an expression, each with the accessed part of its value.
 
     A part is a dictionary key, or the class that defines an attribute, or "" if neither is known.
 

@@ -414,7 +414,7 @@ def is_training_target_detached(site: Site) -> bool:
 def is_same_as_or_due_to_previous_break(previous: InputEdge, edge: InputEdge) -> bool:
     """Return whether a break only repeats the break before it on the path from the source.
 
-    A break is a repetition in three cases:
+    A break counts as a repeat of an earlier break in three cases:
 
     * Both breaks have the same cause, and the later break is not at the result of a gradient call.
     * The break is at an integer that was computed by the operation at the previous break.

@@ -635,17 +635,17 @@ def _is_zero_constant(run: CheckedRun, row: int) -> bool:
 
 def _adds_constant(run: CheckedRun, row: RecordedRow) -> bool:
     """Return whether a row is the sum of a constant and another value."""
-    constant_count = sum(_is_constant_or_product_with_constant(run, index) for index in row.inputs)
+    constant_count = sum(_is_constant_or_product_of_constants(run, index) for index in row.inputs)
     return row.op in run.op_names.add_ops and constant_count == (1 if len(row.inputs) > 1 else 0)
 
 
-def _is_constant_or_product_with_constant(run: CheckedRun, index: int) -> bool:
+def _is_constant_or_product_of_constants(run: CheckedRun, index: int) -> bool:
     """Return whether a row is a constant, or was computed only from constants by products and reshapes."""
     row = run.rows[index]
     if row.kind == "constant":
         return True
     is_scaling = not row.tracked and (row.op in run.op_names.product_ops or row.op in run.op_names.shape_ops)
-    return is_scaling and all(_is_constant_or_product_with_constant(run, input_row) for input_row in row.inputs)
+    return is_scaling and all(_is_constant_or_product_of_constants(run, input_row) for input_row in row.inputs)
 
 
 # -- numbers ---------------------------------------------------------------------------------------
@@ -704,7 +704,7 @@ def check_vanishing_or_exploding_by_repetition(run: CheckedRun) -> Suspicions:
         run: The run to check.
     """
     scored = []
-    for series in _iter_repetition_series(run):
+    for series in _iter_repetition_series_last_first(run):
         ratio = series[-1].size / series[0].size
         # Compare distant repetitions, because the size may fluctuate between neighbors.
         samples = series[:: len(series) // MIN_REPETITIONS]
@@ -735,7 +735,7 @@ def check_vanishing_or_exploding_by_repetition(run: CheckedRun) -> Suspicions:
     yield build_row_suspicion(row, cause, fields, only_rows=only_rows)
 
 
-def _iter_repetition_series(run: CheckedRun) -> Iterator[list[RowSize]]:
+def _iter_repetition_series_last_first(run: CheckedRun) -> Iterator[list[RowSize]]:
     """Yield the repetitions, last one first, of each operation that runs at least `MIN_REPETITIONS` times."""
     rows = (run.rows[index] for index in sorted(run.reached_operations, reverse=True))
     groups = group_values_by_key(

@@ -18,7 +18,7 @@ from ...recording.value_origins import find_origin
 from ...recording.value_summary import ValueSummary
 from ..causes import get_kind_name_or_error_kind
 from ..explanation import Explanation
-from ..layer_lookup import list_variables_of_owner
+from ..layer_lookup import list_variables_of_owner_or_its_attributes
 from ..replayed_sweep import replay_function_call_on_new_tape, replay_sweep
 from ..translated_sentences import fill
 from . import checks, finding_sentences
@@ -205,7 +205,7 @@ def find_uncalled_layer_of_source(question: TapeQuestion) -> OptionalFinding:
     used_ids = {id(row.find_object()) for row in question.list_target_leaves_besides_source() if row.kind == "variable"}
     if any(
         id(variable) in used_ids or variable._find_rows_in_recording(reachability.tape)
-        for variable in list_variables_of_owner(owner)
+        for variable in list_variables_of_owner_or_its_attributes(owner)
     ):
         return None
     frames = find_creation_stack(owner)
@@ -424,8 +424,8 @@ def move_finding_into_call(
         entered_calls: The number of calls already entered, at most `MAX_CALL_DEPTH`.
 
     Returns:
-        The question about the innermost call to blame, and the finding that answers it. If nothing inside a call is to
-        blame, the arguments are returned unchanged.
+        The question about the innermost call that is at fault, and the finding that answers it. If nothing inside a
+        call is at fault, the arguments are returned unchanged.
     """
     unchanged = question, finding
     if entered_calls == MAX_CALL_DEPTH or finding.row is None or question.rows[finding.row].op not in FUNCTION_OPS:

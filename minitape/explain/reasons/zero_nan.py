@@ -245,7 +245,7 @@ def explain_origin_of_nonfinite(question: Question, row: int, is_hidden: bool = 
 
 
 def _explain_nonfinite_leaf(question: Question, leaf: RecordedRow) -> Finding:
-    """Report a leaf that is not finite: a trained weight, or data.
+    """Report a leaf that is not finite, which is either a trained weight or data.
 
     If the program masks nonfinite data only after combining it with a tracked value, blame that combination.
 

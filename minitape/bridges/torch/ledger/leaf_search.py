@@ -95,10 +95,10 @@ class LeafSearch:
         while frame is not None:
             if frame.f_code.co_name == "<module>":
                 for name, value in list(frame.f_locals.items()):
-                    self._add_parameter_names(name, value)
+                    self._add_names_if_module_or_parameter(name, value)
             frame = frame.f_back
 
-    def _add_parameter_names(self, name: str, value: object) -> None:
+    def _add_names_if_module_or_parameter(self, name: str, value: object) -> None:
         """Add the name of a parameter, or the names of a module's parameters.
 
         Other values and names that begin with an underscore are skipped. A parameter keeps its first name.
