@@ -86,6 +86,9 @@ LINES = [
     ("x = tf.Variable(2.0)", "", "y = tf.square(tf.stop_gradient(x)) - tf.stop_gradient(x)", "x", None),
     # line by line it would leave again
     ("x = tf.Variable(2.0)", "", "k = x.numpy()\n    y = tf.constant(np.square(k))", "x", None),
+    # a function that calculates with math takes numbers, and a tensor would leave in it
+    ("import math\ndef tone(v):\n    return math.sin(v)\nx = tf.Variable(2.0)", "", "y = tf.constant(tone(float(x)))",
+     "x", None),
 ]  # fmt: skip
 
 
@@ -140,6 +143,12 @@ def test_the_source_itself(made: str, cause: str, line: int, patch: str) -> None
     assert (why.cause, why.line, why.patch) == (cause, line, patch)
     (gradient,), _ = run_and_explain("source-fixed", replace_line_by_patch(code, line, patch))
     assert float(gradient) == 2.0
+
+
+def test_a_source_that_the_block_makes_is_not_watched_at_the_top_of_the_block() -> None:
+    block = "with tf.GradientTape() as tape:\n    x = tf.constant(3.0)\n    y = x * 2.0\n"
+    _, (why,) = run_and_explain("made-in-block", f"{block}target, source = y, x\n")
+    assert (why.cause, why.line, why.patch) == ("not_watched", 3, None) and "tape.watch(x)" in why.fix
 
 
 def test_a_fix_asks_about_the_row_that_was_blamed_also_behind_rows_that_do_not_count() -> None:

@@ -24,9 +24,21 @@ def test_a_watch_that_was_lost_in_a_pause() -> None:
     assert why.cause == "recording_paused" and "no effect" in why.message and "outside" in why.fix
 
 
+@pytest.mark.parametrize("operation", ["tf.round(x)", "x // 2.0"])
+def test_of_a_step_in_a_pause_the_pause_is_said_and_not_its_missing_derivative(operation: str) -> None:
+    why = explain_program(f"with tape.stop_recording():\n    h = {operation}\ny = h * 2.0")
+    assert why.cause == "recording_paused" and why.code == f"h = {operation}" and "stop_recording" in why.fix
+
+
 def test_what_runs_once() -> None:
     net = "class Net:\n    def __init__(self):\n        self.w = x * 3.0\nnet = Net()"
     why = explain_program("y = net.w * 2.0", before=net)
+    assert "ran only once, in __init__ (" in why.message and "in call" in why.fix
+
+
+def test_what_runs_once_in_a_class_that_a_function_defines() -> None:
+    net = "    class Net:\n        def __init__(self):\n            self.w = x * 3.0\n    return Net()"
+    why = explain_program("y = net.w * 2.0", before=f"def make_net():\n{net}\nnet = make_net()")
     assert "ran only once, in __init__ (" in why.message and "in call" in why.fix
 
 
