@@ -96,6 +96,11 @@ def test_a_second_backward_names_the_value_that_carries_the_graph(tmp_path):
     [
         ("x = torch.ones(3)\nv = 2 * x\ny = v.sum() * net.weight.sum()\ntorch.autograd.grad(y, v)", 6),
         ("x = torch.ones(3, requires_grad=True)\nu = x[0:1]\ny = (x * x).sum()\ntorch.autograd.grad(y, u)", 7),
+        (
+            "x = torch.ones(3, requires_grad=True)\nu = x[0:1]\ndef loss(x):\n    return (x * x).sum()\ny = loss(x)\n"
+            "torch.autograd.grad(y, u)",
+            9,
+        ),
         ("x = torch.ones(3, requires_grad=True)\nu = x * 2\n(net(u)).sum().backward()\nu.grad.norm()", 6),
         ("with torch.no_grad():\n    y = net(torch.ones(3))\ny.sum().backward()", 6),
     ],

@@ -358,6 +358,11 @@ def test_values_have_the_names_of_the_program():
     ]  # fmt: skip
 
 
+def test_the_result_of_a_lambda_has_no_name():
+    rows = bridge.record(lambda w: jnp.sum(jnp.tanh(w)), jnp.ones(2)).snapshot()["rows"]
+    assert [(row["name"], row["op"]) for row in rows] == [("w", "leaf"), (None, "tanh"), (None, "reduce_sum")]
+
+
 def test_nothing_else_holds_arrays_after_it(monkeypatch):
     """Neither the rows nor the backward pass keep more than the bound; what was summarized can be asked about."""
     from minitape.bridges import kept_values

@@ -49,6 +49,17 @@ def build_recording_by_hand():
     return recording
 
 
+def test_a_result_has_the_name_that_a_call_of_several_lines_assigns(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text("half = divide(\n    add(x, 1.0),\n    2.0,\n)\n", encoding="utf-8")
+    recording = Recording("by hand")
+    x = recording.add_leaf(3.0, name="x")
+    total = recording.add_operation("add", [x], 4.0, site=(str(program), 2))
+    recording.add_operation("divide", [total], 2.0, site=(str(program), 1))
+    recording.close()
+    assert [row["name"] for row in tf.snapshot(recording)["rows"]] == ["x", None, "half"]
+
+
 def test_a_snapshot_is_what_the_format_says():
     recording = build_recording_by_hand()
     recording.close()

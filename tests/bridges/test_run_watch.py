@@ -158,6 +158,29 @@ for step in range(24):
     assert "skipped by GradScaler" in summarize(run_watch, findings)
 
 
+def test_a_single_step_that_the_scaler_skips_is_counted():
+    text = """
+net = nn.Linear(1, 1, bias=False)
+optimizer, scaler = torch.optim.SGD(net.parameters(), 1e-3), torch.amp.GradScaler("cpu", init_scale=2.0**127)
+for step in range(6):
+    optimizer.zero_grad()
+    scaler.scale(net(torch.full((1, 1), 3.0)).sum()).backward()
+    scaler.step(optimizer)
+    scaler.update()
+"""
+    assert "6 backward passes and 5 steps, 1 skipped by GradScaler;" in summarize(*watch(text))
+
+
+def test_the_summary_of_a_single_step_is_in_the_singular():
+    text = """
+net = nn.Linear(1, 1, bias=False)
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+net(torch.ones(1, 1)).sum().backward()
+optimizer.step()
+"""
+    assert summarize(*watch(text)).startswith("Healthy: 1 backward pass and 1 step; 1 of 1 parameters")
+
+
 def test_an_error_of_the_watch_ends_the_watch_and_not_the_program(monkeypatch):
     def measure(gradients):
         raise TypeError("an odd tensor")

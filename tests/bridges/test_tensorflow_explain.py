@@ -223,6 +223,20 @@ def test_a_dataset_that_was_made_before_the_block_reads_a_variable():
     assert (why.cause, why.line) == ("left_through_numpy", made), str(why)
 
 
+def test_a_variable_of_whole_numbers_is_explained_with_its_model_if_its_gradient_was_asked_for():
+    net = tensorflow.Module()
+    net.table, net.order = tensorflow.Variable([1.0, 2.0]), tensorflow.Variable([1, 0])
+    for sources, causes in (
+        ([net.table], {"net.table": "connected"}),
+        ([net.table, net.order], {"net.table": "connected", "net.order": "integer_dtype"}),
+    ):
+        with bridge.record() as recording:
+            with tensorflow.GradientTape() as tape:
+                loss = tensorflow.reduce_sum(tensorflow.gather(net.table, net.order) ** 2)
+            tape.gradient(loss, sources)
+        assert {name: why.cause for name, why in recording.explain(loss, net).items()} == causes
+
+
 # -- a step that is compiled as a whole ------------------------------------------------------------
 
 
