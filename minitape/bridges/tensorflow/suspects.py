@@ -12,6 +12,7 @@ import numpy as np
 import tensorflow as tf
 
 from ...common.grouping import group_values_by_key
+from ...engine.types import RowSet
 from ...explain.layer_lookup import iter_living_instances
 from ...explain.operation_families import TENSORFLOW_OPERATIONS
 from ...explain.reasons.program_text import Statement, find_statement, list_binding_sites, list_statements, unparse
@@ -103,7 +104,7 @@ def check_gradients_that_change_no_parameter(run: CheckedRun) -> Suspicions:
                 yield Suspicion("not_applied", run.sweeps[-1].site, {"n": n}, source_keys=unchanged_keys)
 
 
-def collect_rows_computed_from_gradients(run: CheckedRun) -> set[int]:
+def collect_rows_computed_from_gradients(run: CheckedRun) -> RowSet:
     """Return the rows of the gradients returned by sweeps, and all rows that were computed from these gradients."""
     gradient_rows = set[int]()
     for row in run.rows:

@@ -294,7 +294,7 @@ def find_replacement_of_unused_source(question: TorchQuestion) -> OptionalFindin
     log, source = question.adapter.log, question.source
     if not question.source_rows and not source.is_leaf:
         return Finding("non_leaf", variant="anew")
-    replaced_at = log.history.find_removal_site(source)
+    replaced_at = log.history.removal_sites.get(source, NOWHERE)
     if replaced_at is not NOWHERE:
         return Finding("rebound", replaced_at, variant="replaced")
     if copy_finding := find_gradient_path_through_deep_copy(question):

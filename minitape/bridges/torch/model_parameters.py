@@ -14,7 +14,6 @@ from ...common.shared_results import get_or_build_shared_result
 from ...explain.caller import find_asking_or_innermost_user_frame
 from ...explain.reasons.object_names import AccessPaths, find_first_access_path, list_parts_with_suffixes
 from ...recording.recorded_rows import OptionalArray
-from ...recording.sites import NOWHERE
 from ...recording.value_summary import to_float_array
 from ..framework_adapter import list_all_named_program_objects
 from ..model_page import store_under_unused_name
@@ -137,7 +136,7 @@ def collect_sources_meant_to_be_trained(recording: TorchRecording) -> SourcesByN
     ]
     for tensor in _list_parameter_or_optimized_else_all_leaves(recording, only_parameters=bool(named_tensors)):
         # Skip a tensor that was replaced in its module, because the explanation of its replacement covers the tensor.
-        if tensor is not None and log.history.find_removal_site(tensor) is NOWHERE:
+        if tensor is not None and log.history.removal_sites.get(tensor) is None:
             named_tensors.append((find_access_path_in_program(tensor) or log.history.find_tensor_name(tensor), tensor))
     first_names = dict[int, tuple[str, Any]]()
     for name, tensor in named_tensors:

@@ -9,11 +9,11 @@ from torch import Tensor
 from torch.nn import Module
 
 from ...common.shared_results import get_or_build_shared_result
+from ...explain.caller import collect_asking_variables
 from ...recording.sites import NOWHERE, Site, find_user_site
 from ..kept_values import IdentityMap
 from ..model_page import store_under_unused_name
 from .kept_tensors import OptionalTensor, Tensors
-from .model_parameters import find_access_path_in_program
 
 
 class ParameterCopy(NamedTuple):
@@ -35,6 +35,7 @@ class ParameterHistory:
         called_modules: The modules that the program called directly, not from another module, by their names.
         tensor_names: Each parameter's and buffer's name in its module.
         parameter_copies: For each parameter created by ``copy.deepcopy``, its original and the line that copied it.
+        removal_sites: For each replaced parameter or parameter of a replaced layer, the line that replaced it.
         freezing_sites: For each tensor, the last line that set its ``requires_grad`` to False.
     """
 
@@ -43,7 +44,7 @@ class ParameterHistory:
         self.called_modules: dict[str, weakref.ref[Module]] = {}
         self.tensor_names = IdentityMap()
         self.parameter_copies = IdentityMap()
-        self._removal_sites = IdentityMap()
+        self.removal_sites = IdentityMap()
         self._insertions: list[tuple[weakref.ref, Site]] = []
         self.freezing_sites = IdentityMap()
 
@@ -71,12 +72,8 @@ class ParameterHistory:
             new_part: The parameter or layer that replaced it.
         """
         for tensor in [old_part] if isinstance(old_part, Tensor) else old_part.parameters():
-            self._removal_sites[tensor] = find_user_site()
+            self.removal_sites[tensor] = find_user_site()
         self._insertions.append((weakref.ref(new_part), find_user_site()))
-
-    def find_removal_site(self, tensor: Tensor) -> Site:
-        """Return the line that replaced a parameter or its layer in the module, or NOWHERE if no line did."""
-        return self._removal_sites.get(tensor, NOWHERE)
 
     def find_site_of_insertion_as_replacement(self, tensor: Tensor) -> Site:
         """Return the line that inserted a parameter or its layer in place of another, or NOWHERE if no line did."""
@@ -91,8 +88,8 @@ class ParameterHistory:
     def find_or_add_called_module(self, module: Module) -> str:
         """Return the name of a module that the program calls directly, and add the module if it is new.
 
-        The name is the program's expression for the module, or else its class name. A number distinguishes modules
-        with the same name.
+        The name is that of a variable in the function that calls the module, or else the module's class name. A number
+        distinguishes modules with the same name.
 
         Args:
             module: The module.
@@ -100,7 +97,9 @@ class ParameterHistory:
         for name, ref in self.called_modules.items():
             if ref() is module:
                 return name
-        name = find_access_path_in_program(module) or type(module).__name__
+        # A search of the whole program would find more names, but it may take half a second in each recorded step.
+        variables = collect_asking_variables()
+        name = next((name for name, value in variables.items() if value is module), type(module).__name__)
         store_under_unused_name(self.called_modules, name, weakref.ref(module))
         return next(reversed(self.called_modules))
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ...common.shared_results import get_or_build_shared_result, shared_results
 from ...engine.record.interrupt_safe import TemporaryAttributes
 from ...engine.record.user_frames import is_minitape_or_library_file
+from ...engine.types import NameSet
 from ...recording.sites import Site
 from ..caller import find_asking_or_innermost_user_frame
 from ..translated_sentences import fill
@@ -141,7 +142,7 @@ def _list_paths_from_objects_containers_and_loops(adapter: Adapter) -> list[Acce
     return [AccessPaths(start, adapter.to_handle_for_comparison) for start in (objects, containers, loop_variables)]
 
 
-def _find_loop_variable_names() -> set[str]:
+def _find_loop_variable_names() -> NameSet:
     """Return the names of all loop and comprehension variables in the program that requested the explanation."""
     frame = find_asking_or_innermost_user_frame()
     statements = list_statements(None if frame is None else frame.f_code.co_filename)
