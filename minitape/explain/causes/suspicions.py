@@ -346,7 +346,7 @@ CAUSES = (
         """
         [all]
         Part of the gradient is missing. {what}{line} detached a value that was computed from the parameter, and the
-        target adds the detached value as a constant.
+        target adds a constant that depends on the detached value.
         Fix: Add the tensor itself to the target, and convert it to a number only for printing.
 
         [all: choice]
