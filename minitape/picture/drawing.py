@@ -182,7 +182,7 @@ class Picture:
         """A description of the picture for screen readers.
 
         Each of the first 12 rows is described by its value, its adjoint, and the information in its shape and color.
-        The gradients follow, and why they are None or zero.
+        The gradients follow, and the titles of warnings, such as where a None comes from.
         """
         figure = self.figure
         rows = figure.snapshot["rows"]
@@ -191,7 +191,8 @@ class Picture:
         if total > 12:
             descriptions.append(translate("and {n} more rows", n=total - 12))
         descriptions += map(" ".join, iter_gradient_result_lines(figure.shown_results, figure.expressions))
-        descriptions += dict.fromkeys(source["reason"] for source in figure.sources if source["reason"])
+        # The texts of warnings may contain numbers of cells, which differ from one run of a notebook to the next.
+        descriptions += [alarm["title"] for alarm in figure.snapshot.get("alarms", ())]
         heading = translate("Tape of {n} row: " if total == 1 else "Tape of {n} rows: ", n=total)
         return replace_unprintable(heading + translate("; ").join(descriptions)) if rows else translate("Empty tape")
 

@@ -740,4 +740,4 @@ def test_a_softmax_that_runs_on_the_line_of_the_loss_is_named_by_its_layer():
     with bridge.record() as recording:
         torch.nn.functional.cross_entropy(model(torch.ones(4, 2)), torch.tensor([0, 1, 2, 0])).backward()
     why = recording.explain(model[0].weight)
-    assert why.cause == "activation_twice" and "the result of a softmax (Sequential.1, " in why.message, why
+    assert why.cause == "activation_twice" and "the result of a softmax (model.1, " in why.message, why

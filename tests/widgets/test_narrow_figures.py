@@ -397,9 +397,9 @@ def test_omitted_rows_send_back_a_sum(width):
     assert gap and all("dir=back" in line for line in gap if "Σ" in line) and any("Σ" in line for line in gap)
 
 
-def test_a_description_has_the_gradients_and_why_one_is_none():
+def test_a_description_has_the_gradients_and_where_a_none_comes_from():
     alt = tf.draw(leak()).alt
-    assert "∂loss/∂x = None" in alt and "tf.stop_gradient (" in alt and "took the value out" in alt
+    assert "∂loss/∂x = None" in alt and re.search(r"The gradient for .+ is None: see row \d+, line \d+", alt)
     tape, loss, weights = network()
     alt = tf.draw(tape, loss, weights).alt
     assert not re.search(r"\[\[[^;]*$", alt.split("; ∂")[0]) and "± " not in alt
