@@ -128,7 +128,7 @@ def format_magnitude(value: ValueFields, max_letters: int) -> str:
     ['0.001595', '-1.36e-4']
     """
     text = format_value(value, max_letters)
-    if text is not None or ("stats" not in value and not isinstance(value.get("data"), list)):
+    if text is not None or ("stats" not in value and not _to_thumbnail_lines(value).size):
         return text or elide_text(value.get("text", ""), max_letters)
     size = compute_largest_magnitude(value)
     low, high = _read_minimum_and_maximum(value)

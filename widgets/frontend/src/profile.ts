@@ -23,6 +23,8 @@ export interface Profile {
   ends: [Value, Value] | null; // of the first and the last turn, when the reader has been in all
 }
 
+const NUMBERED = /[\u2080-\u2089]+$/;
+
 /**
  * What a row in a loop with turns at these rows is called: its name in the last turn, after which
  * its line has no more rows, without the number of that turn.
@@ -31,7 +33,9 @@ export function nameInTurn(store: Store, starts: number[], row: Row): string {
   const turn = starts.filter((start) => start <= row.row).length - 1;
   const last = store.rows[row.row - starts[turn] + starts[starts.length - 1]];
   const same = last?.op === row.op && last.line === row.line;
-  return (assigned(store, same ? last : row) || nameOf(row)).replace(/[\u2080-\u2089]+$/, "");
+  // where the values of a name are numbered, each row that has the name says so itself
+  const named = same && !NUMBERED.test(last.name ?? "") ? last : row;
+  return (assigned(store, named) || nameOf(row)).replace(NUMBERED, "");
 }
 
 /**
