@@ -222,15 +222,17 @@ class SourceExplanations(list[Explanation]):
         return self.page._repr_html_()
 
 
-def store_under_unused_name(values_by_name: dict[str, Any], name: str, value: Any) -> None:
-    """Store a value under its name. If the name is already used, add a number to it.
+def store_under_unused_name(values_by_name: dict[str, Any], name: str, value: Any) -> str:
+    """Store a value under its name, or with a number added if the name is already used, and return the name used.
 
     Args:
         values_by_name: The values stored so far, to which the new value is added.
         name: The name of the value.
         value: The value.
     """
-    values_by_name[f"{name} ({len(values_by_name)})" if name in values_by_name else name] = value
+    unused_name = f"{name} ({len(values_by_name)})" if name in values_by_name else name
+    values_by_name[unused_name] = value
+    return unused_name
 
 
 def is_problem(explanation: Explanation) -> bool:

@@ -31,7 +31,7 @@ from ..picture.snapshot_types import (
     SweepFields,
     TapeFields,
 )
-from ..picture.source_names import MAX_ASSIGNMENTS, add_number
+from ..picture.source_names import number_rows_with_same_name
 from ..picture.stepper import SweepSteps
 from ..picture.truncation import shorten_name
 from ..recording.expression_names import map_file_line_and_operation_to_result_name
@@ -482,10 +482,10 @@ class RecordingReader(Reader):
         )
         taken_names = {None, *(row.get_field("name") for row in rows)}
         parts: list[RowFields] = [
-            {"row": row, "name": add_number(name, number) if len(named_rows) > 1 or name in taken_names else name}
+            {"row": row, "name": numbered_name}
             for name, named_rows in rows_by_name.items()
-            if name is not None and len(named_rows) <= MAX_ASSIGNMENTS
-            for number, row in enumerate(named_rows, 1)
+            if name is not None
+            for row, numbered_name in number_rows_with_same_name(name, named_rows, taken_names).items()
         ]
         return merge_parts_and_return_merged(rows, parts)
 

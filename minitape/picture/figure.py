@@ -512,7 +512,7 @@ class Figure:
         ]
         if not self.nodes:
             parts.append(draw_text(MARGIN, 25, translate("nothing recorded"), TITLE_STYLE, MUTED_COLOR))
-        edges = [*self._draw_edges()]
+        edges = [*self._draw_edges()]  # They come before the labels, because they place the marks that causes label.
         plates, labels = self._draw_labels()
         for layer in (
             self._draw_frames(),

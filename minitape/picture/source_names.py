@@ -1,10 +1,10 @@
 """Find names in the program's text for the rows that no variable of the program refers to any longer."""
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Container, Hashable, Iterator, Sequence
 from itertools import groupby
 
 from ..engine.record.record import Record
-from ..engine.types import NumberPair, OptionalText, RowSet
+from ..engine.types import NamesByRow, NumberPair, OptionalText, RowList, RowSet
 from ..recording.expression_names import ExpressionNames, read_expression_names
 from .picture_rows import PictureRow
 from .snapshot_types import RowFields
@@ -32,7 +32,7 @@ def find_names_in_source(record: Record, rows: Sequence[PictureRow]) -> list[Row
     taken_names = {row.get_field("name") for row in rows}
     leaf_names: dict[Hashable, str] = {}
     rows_by_operation_name: dict[str, RowSet] = {}
-    first_names: dict[int, str] = {}  # A statement that assigns a result comes before those that read it.
+    first_names: NamesByRow = {}  # A statement that assigns a result comes before those that read it.
     for number, name in _iter_named_rows(record, rows):
         row = unnamed_rows.get(number)
         if row is None:
@@ -44,11 +44,9 @@ def find_names_in_source(record: Record, rows: Sequence[PictureRow]) -> list[Row
     operation_names = {row.get_field("name") for row in rows if row.get_field("kind") == "operation"}
     names: dict[int, OptionalText] = {}
     for name, named_rows in rows_by_operation_name.items():
-        if len(named_rows) <= MAX_ASSIGNMENTS:
+        if numbered_names := number_rows_with_same_name(name, sorted(named_rows), taken_names):
             operation_names.add(name)
-            is_unique = len(named_rows) == 1 and name not in taken_names
-            for count, number in enumerate(sorted(named_rows), 1):
-                names[number] = name if is_unique else add_number(name, count)
+            names |= numbered_names
     taken_names.update(names.values())
     unique_names = {
         leaf: _choose_and_add_unique_name(name, taken_names, operation_names) for leaf, name in leaf_names.items()
@@ -59,25 +57,37 @@ def find_names_in_source(record: Record, rows: Sequence[PictureRow]) -> list[Row
 
 def _choose_and_add_unique_name(name: str, taken_names: set[OptionalText], operation_names: set[OptionalText]) -> str:
     """Return a name that is not taken, with a number if necessary, and add it to the taken names."""
-    unique_name = add_number(name, 0) if name in operation_names else name
+    unique_name = _add_number(name, 0) if name in operation_names else name
     count = 1
     while unique_name in taken_names:
         count += 1
-        unique_name = add_number(name, count)
+        unique_name = _add_number(name, count)
     taken_names.add(unique_name)
     return unique_name
 
 
-def add_number(name: str, number: int) -> str:
-    """Return a name with a small number, which tells apart the values that had the name.
+def number_rows_with_same_name(name: str, rows: RowList, taken_names: Container[OptionalText]) -> NamesByRow:
+    """Return the names of the rows to which the program gave the same name, one after the other.
 
     Args:
-        name: The name.
-        number: The number.
+        name: The name. A single row has it without a number, unless the name is taken.
+        rows: The rows, in order.
+        taken_names: The names of other rows.
 
-    >>> add_number("h", 12)
-    'h₁₂'
+    Returns:
+        The names, or no names for the rows of a long loop.
+
+    >>> number_rows_with_same_name("h", [3, 5], {"x"}), number_rows_with_same_name("h", [3], {"x"})
+    ({3: 'h₁', 5: 'h₂'}, {3: 'h'})
     """
+    if len(rows) > MAX_ASSIGNMENTS:
+        return {}
+    if len(rows) == 1 and name not in taken_names:
+        return dict.fromkeys(rows, name)
+    return {row: _add_number(name, count) for count, row in enumerate(rows, 1)}
+
+
+def _add_number(name: str, number: int) -> str:
     return name + str(number).translate(SUBSCRIPT_DIGITS)
 
 

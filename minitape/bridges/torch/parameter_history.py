@@ -100,8 +100,7 @@ class ParameterHistory:
         # A search of the whole program would find more names, but it may take half a second in each recorded step.
         variables = collect_asking_variables()
         name = next((name for name, value in variables.items() if value is module), type(module).__name__)
-        store_under_unused_name(self.called_modules, name, weakref.ref(module))
-        return next(reversed(self.called_modules))
+        return store_under_unused_name(self.called_modules, name, weakref.ref(module))
 
     def list_called_root_modules(self) -> list[Module]:
         """Return the called modules that are not part of another called module."""

@@ -350,8 +350,7 @@ class TorchWatcher(Watcher):
                 self.recording.error = error, find_user_site()
             raise
         if self.recording.internal_error is None:
-            label = format_index(args[1]) if function_name == "__getitem__" else ""
-            self._run_safely(self._record_result, function_name, inputs, rows_before, changed_tensors, result, label)
+            self._run_safely(self._record_result, function_name, args, inputs, rows_before, changed_tensors, result)
         return result
 
     def _copy_values_and_list_rows_before_change(self, inputs: Tensors, changed_tensors: Tensors) -> RowList:
@@ -367,11 +366,11 @@ class TorchWatcher(Watcher):
     def _record_result(
         self,
         function_name: str,
+        args: tuple,
         inputs: Tensors,
         rows_before: RowList | None,
         changed_tensors: Tensors,
         result: Any,
-        label: str,
     ) -> None:
         """Record an operation's results, or the new values of arguments changed in place."""
         outputs = changed_tensors or list_tensors_in_arguments((result,))
@@ -394,6 +393,7 @@ class TorchWatcher(Watcher):
             base_rows = [] if base is None else self.log.list_rows(base)[-1:]
             if base_rows:  # The base of a view changes together with the view.
                 self.log.in_place_changes.append((base_rows[0], self.log.find_or_add_row(base)))
+        label = format_index(args[1]) if function_name == "__getitem__" else ""
         new_rows = self.log.record_operation(
             function_name, rows, outputs, _find_break_cause_by_name(function_name, inputs, outputs), label
         )
