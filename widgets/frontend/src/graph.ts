@@ -184,7 +184,8 @@ export function buildGraph(
   });
   for (let c = 0; c < byColumn.length; c++) byColumn[c] ??= [];
   const nodeOf = (row: number): Node | null => nodes[layout.shown[row] ?? -1] ?? null;
-  const isReferred = findReferred(nodes, layout);
+  // a graph in one line has nothing to refer to: its edges are not read a second time
+  const isReferred = byColumn.length > per ? findReferred(nodes, layout) : () => false;
   const known = new Map<number, Edge[]>();
   const edges = (index: number): Edge[] => {
     const found =

@@ -474,9 +474,11 @@ export function nearEdges(
   const [ends, passed]: [number, number][][] = [[], []];
   for (let to = 0; to < layout.node.length; to++)
     for (let at = edgeAt[to]; at < edgeAt[to + 1];) {
-      const [from, , , kind, bends] = edges.subarray(at, (at += 5));
+      const from = edges[at];
       const isDrawn = !isReferred(from, to);
-      if (isDrawn && !(kind & 1)) ends.push([from, to]);
+      if (isDrawn && !(edges[at + 3] & 1)) ends.push([from, to]);
+      const bends = edges[at + 4];
+      at += 5;
       for (let k = 0; k < bends; k++, at += 2) if (isDrawn) passed.push([edges[at], edges[at + 1]]);
     }
   return { ends, passed };
