@@ -16,7 +16,8 @@ class _CurrentFrame:
     """The frame that `use_asking_frame` sets.
 
     Attributes:
-        frame: A frame that has already ended with an error, or None if a frame that is still running asks the question.
+        frame: A frame that has already ended with an error, or None if the question comes from a frame that is still
+            running.
     """
 
     frame: OptionalFrame = None
@@ -47,7 +48,7 @@ def collect_asking_variables() -> dict:
 
 
 def use_asking_frame(frame: FrameType) -> TemporaryAttributes:
-    """Return a context manager that makes a frame the asking frame.
+    """Return a context manager that makes a given frame the asking frame, whose variable names explanations use.
 
     Args:
         frame: The frame, which may already have ended with an error.

@@ -104,8 +104,8 @@ class Explanation:
     def add_side_breaks(self, others: Iterable[Explanation]) -> Explanation:
         """Add the breaks on other paths to `others`.
 
-        Each line is reported once. If this explanation reports a pause in the recording, other pauses are left out, and
-        the same applies to operations outside the block. At most `MAX_OTHERS` further breaks are kept.
+        Each line is reported once. If this explanation reports a pause in the recording, no other pauses are added.
+        Operations outside the block are handled in the same way. At most `MAX_OTHERS` further breaks are kept.
 
         Args:
             others: The explanations of the other breaks. `beside` is set on each explanation that is added.

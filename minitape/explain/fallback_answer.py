@@ -46,7 +46,7 @@ def build_fallback_explanation(
 
 
 def explain_non_tensor_source(source: object, tape: GradientTape | None) -> Explanation:
-    """Build an explanation of a source that is neither a tensor nor a variable.
+    """Build an explanation for a source that is neither a tensor nor a variable.
 
     Args:
         source: The source, such as a Keras variable or a model.

@@ -116,7 +116,7 @@ def add_unregistered_op_note(
     """Add a note to an error about an operation without a registered gradient. The note names the operation's line.
 
     Args:
-        error: The error. A note is added only if it is a LookupError.
+        error: The error, which gets a note only if it is a LookupError.
         tape: The tape whose ``gradient`` raised the error.
         targets: The targets of that call.
         sources: The sources of that call.

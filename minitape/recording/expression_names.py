@@ -30,7 +30,7 @@ class ExpressionNames(NamedTuple):
     result: OptionalText
 
     def has_operands_of_operation_itself(self, operation: str, input_count: int) -> bool:
-        """Return whether the operands belong to an operation, and not to a function that runs the operation.
+        """Return whether the operands belong to an operation, rather than to a function that runs the operation.
 
         Args:
             operation: The name of the operation.

@@ -43,8 +43,8 @@ class FunctionBody(NamedTuple):
     Attributes:
         record: The recording of the body.
         row: The row that computes the requested result, or -1 if no particular result is requested.
-        outer_rows: For each fed row of the body, the row outside the body that provides its value.
-        next_turn_rows: For each fed row of a loop body, the row of the body that provides its value in the next
+        outer_rows: For each input row of the body, the row outside the body that provides its value.
+        next_turn_rows: For each input row of a loop body, the row of the body that provides its value in the next
             iteration.
     """
 
@@ -69,7 +69,7 @@ def iter_bodies_computing_output(call: Call, output_index: OptionalNumber) -> It
     """Yield the bodies in which a call computes one of its outputs.
 
     Args:
-        call: The call to a function, loop or branch. Nothing is yielded for any other call, or if the tape has already
+        call: The function call, loop or branch. Nothing is yielded for any other call, or if the tape has already
             released the recording of the function.
         output_index: The index of the output. If the index is None, all bodies are yielded, with -1 as the row.
     """
@@ -89,7 +89,7 @@ def iter_bodies_computing_output(call: Call, output_index: OptionalNumber) -> It
 
 
 def _list_rows_fed_to_body(call: Call, body: Object, first_captured_input: int) -> RowSequence:
-    """Return the rows from outside a body that are fed into it. A loop's first inputs feed its body's arguments."""
+    """Return the rows outside a body that provide its inputs. A loop's first inputs feed its body's arguments."""
     argument_count = body.argument_count
     return [
         *call.inputs[:argument_count],
@@ -100,7 +100,7 @@ def _list_rows_fed_to_body(call: Call, body: Object, first_captured_input: int) 
 def _build_function_body(
     concrete_function: Object, input_rows: RowSequence, output_index: OptionalNumber, carried_count: int = 0
 ) -> FunctionBody:
-    """Return a recorded function's body. Its first `carried_count` feeds receive results of the previous iteration."""
+    """Return a recorded function's body. Its first `carried_count` inputs receive results of the previous iteration."""
     feed_rows = [feed.row for feed in concrete_function.feeds]
     next_turn_rows = dict(zip(feed_rows[:carried_count], concrete_function.result_rows, strict=False))
     outer_rows = dict(zip(feed_rows, input_rows, strict=False))

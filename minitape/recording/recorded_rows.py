@@ -13,7 +13,7 @@ from ..engine.types import OptionalNumber, OptionalText, RowList, RowSequence, R
 from .sites import NOWHERE, CallStack, Site
 from .value_summary import to_float_array
 
-OTHER_RECORDING = -1  # The position of a row, or the row count of an escape, that belongs to another recording.
+OTHER_RECORDING = -1  # The position of a row or the row count of an escape in another recording.
 RowKind = Literal["source", "variable", "constant", "operation"]
 OptionalArray = np.ndarray | None  # None means that the recording did not keep the elements.
 
@@ -94,7 +94,7 @@ class RecordedRow:
         kind: "source", "variable" or "constant" for a leaf, or "operation" for a result.
         inputs: The rows that the row was computed from, in the order of the operation's arguments. For a leaf, the rows
             whose values were used to create it.
-        label: The text that a picture shows in the row's node.
+        label: The text inside the row's node in a picture.
         tracked: Whether a gradient can continue from the row.
         cause: Why no gradient passes from the inputs to the row, or "" if one does.
         version: The number of earlier states of the same leaf.

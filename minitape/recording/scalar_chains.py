@@ -42,7 +42,8 @@ class ScalarChains:
             end_row: The last row of the chain.
 
         Returns:
-            For each row of the chain, the rows outside the chain that it reads. Rows that read none are omitted.
+            For each row of the chain, the rows outside the chain that it reads. Chain rows that read no row outside the
+            chain are omitted.
         """
         first_consumers: RowByRow = {}  # For each row outside the chain, the lowest row of the chain that reads it.
         seen = bytearray(len(self.ops))

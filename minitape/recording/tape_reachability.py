@@ -84,7 +84,7 @@ class TapeReachability:
         return mark_rows_on_tape(self.tape) if len(self.record) else bytearray()
 
     def is_connected(self, source: TargetOrSource) -> bool:
-        """Return whether an adjoint reaches a source, so that ``gradient`` does not return None.
+        """Return whether an adjoint reaches a source, in which case ``gradient`` does not return None.
 
         If the last ``gradient`` call had the same targets and included this source, the result of that call is used.
         The answer is cached.
@@ -171,7 +171,7 @@ class TapeReachability:
                         reached[input_row] = 1
 
     def is_on_tape(self, node: ValueNode) -> bool:
-        """Return whether a node is a row that is on the tape.
+        """Return whether a node is a row on the tape.
 
         Args:
             node: The node.

@@ -51,7 +51,7 @@ class ValueGraph:
         record: The recording of the tape.
         nodes: The nodes created so far, by their keys.
         target_keys: The keys of the target's nodes.
-        excluded_rows: The rows that a search looks for. Chains of scalar rows are not contracted across them.
+        excluded_rows: The rows that a search looks for. Chains of scalar rows are not contracted across these rows.
         spans: The (first, end) ranges of the rows that the tape recorded.
     """
 
@@ -231,7 +231,7 @@ class ValueGraph:
         yield from self._iter_operation_edges(node, primitive, inputs, rules, scope_break)
 
     def _iter_call_input_and_body_result_edges(self, node: ValueNode, call: Call) -> Iterator[NodeAndBreak]:
-        """Yield the inputs of a call, or the results of the bodies executed in it."""
+        """Yield the inputs of a call, or the results of the bodies that ran in it."""
         primitive = call.primitive
         inputs = call.inputs
         scope_break = self._find_unrecorded_break_outside_calls(node)
@@ -329,7 +329,7 @@ class ValueGraph:
 
         Args:
             record: The recording of the function's body.
-            row: The row in that recording. For a fed row, the result is the node outside the call that provides the
+            row: The row in that recording. For an input row, the result is the node outside the call that provides the
                 row's value.
             enclosing_call: The call.
         """
@@ -343,7 +343,7 @@ class ValueGraph:
         return node
 
     def _iter_loop_input_and_last_result_edges(self, node: ValueNode) -> Iterator[NodeAndBreak]:
-        """Yield the edges from a fed row of a loop to the loop's input and to the result of the last iteration."""
+        """Yield the edges from an input row of a loop to the loop's input and to the result of the last iteration."""
         enclosing_call = node.enclosing_call
         record = node.record
         assert enclosing_call is not None and record is not None
@@ -551,7 +551,7 @@ class ValueGraph:
         return [("tensor", id(value))] + ([] if row is None else [("row", row)])
 
     def exclude_values_from_contraction(self, *values: TargetOrSource) -> None:
-        """In a long recording, keep the rows of the given values out of the chains that a search contracts.
+        """In a long recording, exclude the rows of the given values from the chains that a search contracts.
 
         Args:
             *values: Tensors and variables.
@@ -562,7 +562,7 @@ class ValueGraph:
             )
 
     def exclude_rows_from_contraction(self, rows: Iterable[int]) -> None:
-        """Keep the given scalar rows out of the chains that a search contracts, and discard the nodes built so far.
+        """Exclude the given scalar rows from the chains that a search contracts, and discard the nodes built so far.
 
         Args:
             rows: The rows. Rows that are not scalar operations are ignored.

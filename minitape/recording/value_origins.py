@@ -51,7 +51,7 @@ class ValueOrigin(NamedTuple):
 
     @property
     def inputs(self) -> tuple[ValueRef, ...]:
-        """The values that the value was computed from."""
+        """The values from which this value was computed."""
         return tuple(starmap(_build_value_ref, zip(self.packed_inputs[::2], self.packed_inputs[1::2], strict=True)))
 
 

@@ -73,7 +73,7 @@ class JaxAdapter(FrameworkAdapter):
         self.origin = JaxOrigin(*recording.recorded_call)
 
     def get_operation_name_or_comparison_text(self, question: Question, row: int) -> str:
-        """Describe an operation by the function that is called on its line, as in ``sqrt in norm(...)``.
+        """Describe an operation by naming the function called on its line, as in ``sqrt in norm(...)``.
 
         If the function performs no other operation, return only the name of the function.
         """

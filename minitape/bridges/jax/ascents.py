@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from .recording import JaxRecording
 
 MIN_STEPS = 3
-# A function is meant to be minimized only if its name contains one of these words. The gradient of a score or a reward
-# may be added.
+# Only functions whose names contain one of these words are assumed to be losses to minimize. Adding the gradient of a
+# score or a reward may be correct.
 find_loss_name = re.compile(r"loss|cost|error|mse|nll|cross_entropy", re.I).search
 find_parameter_name = re.compile(r"(w|weights?|params?|theta|model|coef\w*)\b").match
 # A program that mentions one of these words may follow the gradient uphill on purpose.
@@ -92,7 +92,7 @@ def explain_ascent(recordings: list[JaxRecording]) -> OptionalExplanation:
 
 
 def _has_climbed(shares: FloatList) -> bool:
-    """Return whether a parameter moved along its gradient in every one of several steps."""
+    """Return whether a parameter moved along its gradient in each of several steps."""
     return len(shares) >= MIN_STEPS and shares[0] > 0.95 and min(shares) > 0.5
 
 
@@ -130,7 +130,7 @@ def _has_minus(statement: Statement) -> bool:
 
 
 def find_optax_masked_adding_raw_gradients(recording: JaxRecording) -> Site | None:
-    """Return the line of the only ``optax.masked`` call if gradients that its mask leaves out are added to parameters.
+    """Return the line of the only ``optax.masked`` call if gradients excluded by its mask are added to parameters.
 
     Args:
         recording: The last recording of a function.

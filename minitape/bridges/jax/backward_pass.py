@@ -64,7 +64,7 @@ class JaxBackwardPass:
         edges = self.sweep.edges
         last_share_positions: FactsById = {}
         for call, shares in edges.items():
-            # Drop the shares of rows to which JAX sent nothing.
+            # Drop the shares of rows to which JAX sent no adjoint.
             shares[:] = [share for share in shares if share.row in adjoints]
             last_share_positions |= {share.row: (call, index) for index, share in enumerate(shares)}
         self.sweep.edges = {call: shares for call, shares in edges.items() if shares}
@@ -74,7 +74,7 @@ class JaxBackwardPass:
         return gradients
 
     def _recompute_target(self, *values: Any) -> Any:
-        """Recompute the target with the operations on the path from the sources."""
+        """Recompute the target by rerunning the operations on the path from the sources."""
         values_by_row = {
             source.row: self._attach_adjoint_observer(source.required_row, value)
             for source, value in zip(self.sources, values, strict=True)
@@ -112,7 +112,7 @@ class JaxBackwardPass:
     # -- the recorded shares -----------------------------------------------------------------------
 
     def _record_shares_sent_by_all_calls_after_row(self, row: int) -> None:
-        """Record the shares sent by the calls after a row. By now, the adjoints of their results are complete."""
+        """Record the shares sent by the calls after a row, once the adjoints of their results are complete."""
         keep_value = self.log.keep_value
         while self.calls and self.calls[-1].rows[0] > row:
             call = self.calls.pop()

@@ -297,11 +297,12 @@ def build_finding_of_first_escape(question: JaxQuestion, escapes: Sequence[Escap
 
 
 def collect_names_computed_from(source_name: str, end_statement: Statement) -> NameSet:
-    """Return a name, and the names of all values that are computed from its value before a given statement.
+    """Return a name, together with all names whose values are computed from it before a given statement.
 
     Args:
         source_name: The name to start from.
-        end_statement: The given statement. Only earlier statements of the same function are considered.
+        end_statement: The statement at which the search ends. Only earlier statements of the same function are
+            considered.
     """
     names = {source_name}
     for earlier in list_statements(end_statement.file)[: end_statement.order]:
@@ -415,7 +416,7 @@ def blame_step_function_or_relu_for_zeros(question: JaxQuestion, finding: Findin
 
 
 def _find_blamed_step_function_row(question: JaxQuestion, row: RecordedRow) -> OptionalNumber:
-    """Return the row of the step function behind a row's zeros, possibly that row itself, or None if none exists."""
+    """Return the row of the step function that caused a row's zeros, possibly the row itself, or None."""
     if row.op in MIN_MAX_OPS:
         for index in sorted(question.descendants & question.ancestors):
             if is_step_function_the_only_break_from_row(question, index):

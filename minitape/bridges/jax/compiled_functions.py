@@ -35,7 +35,7 @@ class CompiledFunction:
         self._jitted = jitted
         self._call_count = 0
         self._gradient_limit = GRADIENT_LIMIT
-        self._traced_values: OutsideData = {}  # Values from outside, as read during the last trace.
+        self._traced_values: OutsideData = {}  # The outside values that the function read during its last trace.
         self._later_call_count = self._trace_count = 0
         self._may_be_stale = True
         self._draws = TracedDraws()
@@ -62,7 +62,7 @@ class CompiledFunction:
             restore_after_trace = save_state_and_build_restorer(self._function, *args)
             restore_state()
             if self._gradient_limit and self._call_count % gradient_block.every == 0:
-                # The function stops at the limit. A limit one above its number of gradients lets it run to its end.
+                # The function stops at the limit, so a limit one above its number of gradients lets it run to its end.
                 self._gradient_limit = gradient_block.record_uncompiled_and_count_gradients(
                     self._function, args, kwargs, min(self._gradient_limit + 1, GRADIENT_LIMIT)
                 )
@@ -83,13 +83,13 @@ class CompiledFunction:
     def _store_explanation_if_value_is_stale(self, args: tuple) -> None:
         """Store an explanation if the program has replaced a value that the function read during its last trace.
 
-        Reading the values takes longer than a small step, so later calls are checked rarely.
+        Reading the values takes longer than a small step, so later calls are checked only rarely.
         """
         self._later_call_count += 1
         if not self._may_be_stale or (self._later_call_count > CLOSE_CHECKS and self._later_call_count % CLOSE_CHECKS):
             return
         trace_count = self._jitted._cache_size()
-        # An object that JAX can flatten, such as a module, is traced. Any other object is a static argument.
+        # An object that JAX can flatten, such as a module, is traced. Any other object is treated as a static argument.
         static_args = args[:1] if all_leaves(args[:1]) else ()
         values = read_outside_data_with_callees(self._function, *static_args)
         if self._later_call_count <= CLOSE_CHECKS:

@@ -1,7 +1,7 @@
 """Run the equations of a jaxpr one by one, recording each as a row.
 
-Calls to ``jit``, ``scan`` and ``cond`` are opened. A ``while`` loop becomes a single row, because JAX cannot
-differentiate such a loop in reverse mode.
+Calls to ``jit``, ``scan`` and ``cond`` are opened, and their inner equations are recorded. A ``while`` loop becomes a
+single row, because JAX cannot differentiate such a loop in reverse mode.
 """
 
 from collections import ChainMap
@@ -53,8 +53,8 @@ class JaxprRunner:
         log: The log that receives the rows.
         failed_site: The line of the equation that raised an error, or NOWHERE if none did.
         site: The line of the equation that is running.
-        library_depth: The number of library functions that are open. The lines of equations inside these functions are
-            ignored, because their jaxprs may have been traced for a call on another line.
+        library_depth: The number of library functions that are currently open. The lines of equations inside these
+            functions are ignored, because their jaxprs may have been traced for a call on another line.
         openers: The methods that open calls, keyed by the name of the primitive.
     """
 
@@ -139,7 +139,7 @@ class JaxprRunner:
         and `last_row`.
         """
         row = results[0].row if len(results) == 1 else None
-        # An equation of a derivative has the line of a statement, but does not compute the value of that statement.
+        # An equation of a derivative is located on the line of a statement whose value it does not compute.
         place = (
             JaxPlace()
             if self.library_depth or "jvp(" in str(eqn.source_info.name_stack)
@@ -231,7 +231,7 @@ class JaxprRunner:
 
 
 def evaluate_equation(eqn: Any, *values: Any) -> list:
-    """Compute the results of an equation from given arrays, so that JAX's own derivative rules apply.
+    """Compute an equation's results from given arrays by binding its primitive, so JAX's own derivative rules apply.
 
     Args:
         eqn: The equation.
@@ -268,7 +268,7 @@ def find_callee_or_primitive_name(eqn: Any) -> str:
 
 
 def find_name_and_place_of_custom_rule(eqn: Any) -> str:
-    """Return the name and location of an equation's custom derivative rule, or "" if none exists."""
+    """Return the name and location of an equation's custom derivative rule, or "" if it has none."""
     if eqn.primitive.name not in CUSTOM_RULE_PRIMITIVES:
         return ""
     rule = eqn.params.get("bwd") or eqn.params.get("jvp_jaxpr_fun")

@@ -44,7 +44,7 @@ from .transforms import (
     select_example_of_vmap,
 )
 
-LARGE_STEP_SIZE = 0.5  # With a larger step size, a moving average consists mostly of its first argument.
+LARGE_STEP_SIZE = 0.5  # With a larger step size, a moving average is dominated by its first argument.
 WATCHED_UPDATES = 20  # After this many updates, it is clear whether the program keeps an optimizer's state.
 UPDATE_LIBRARIES = {"optax", "equinox"}  # The libraries whose apply_updates returns new parameters.
 
@@ -189,7 +189,7 @@ class FirstGradients:
     def _update_and_count_repeated_states(
         self, original_update: Any, updates: Any, state: Any, *args: Any, **kwargs: Any
     ) -> Any:
-        """Call an optimizer's ``update``, and count the consecutive calls in which one line passed the same state."""
+        """Call an optimizer's ``update``, and count consecutive calls in which the same line passed the same state."""
         if self._watched_updates == WATCHED_UPDATES:
             return original_update(updates, state, *args, **kwargs)
         with TemporaryAttributes(self, _is_recording=True):  # An optimizer may call other optimizers.
@@ -368,7 +368,7 @@ class FirstGradients:
         if are_alive_and_finite(sorted(self._trained_leaves, key=np.size)[:4]):
             return
         self.bad_step = self.steps + self.watched_count
-        # Arguments that are not finite were computed by the previous call, which is then the one to record.
+        # Non-finite arguments were computed by the previous call, which is then the one to record.
         call = next((call for call in calls if are_alive_and_finite(list_float_arrays(call))), None)
         if call is None:
             return

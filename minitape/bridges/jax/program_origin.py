@@ -109,8 +109,8 @@ class JaxOrigin:
             result_site: The line that computed the result.
 
         Returns:
-            The line of the ``return`` statement that contains the given line, or else of the function's last ``return``
-            statement, or else of its last statement.
+            The line of the ``return`` statement that contains the given line or, failing that, of the function's last
+            ``return`` statement or of its last statement.
         """
         if self.definition is None:
             return self.function_definition_or_call_site
@@ -292,7 +292,7 @@ def _collect_reached_names(names: NameSet, functions: Mapping[str, list[Function
     """Return the given names, and all names in the functions that they refer to, directly or indirectly."""
     names = set(names)
     reached_names = set[str]()
-    while names - reached_names:  # Each round adds the names in the functions found in the last round.
+    while names - reached_names:  # Each round adds the names in the functions found in the previous round.
         reached_names |= names
         definitions = [definition for callee in names for definition in functions.get(callee, [])]
         for definition in definitions:

@@ -155,7 +155,7 @@ class JaxRecording(FrameworkRecording):
     def collect_gradient_names(self) -> NameSet:
         """Return the program's names for the gradient, but not those for the value and the auxiliary results."""
         statement = find_statement(self.recorded_call.site)
-        # A step such as ``w = w - rate * grad(loss)(w, v)`` binds the name of the parameter, not of the gradient.
+        # A step such as ``w = w - rate * grad(loss)(w, v)`` binds the parameter's name, not the gradient's.
         names = {*statement.bound_names} - statement.read_names
         target = statement.node.targets[0] if isinstance(statement.node, ast.Assign) else None
         if isinstance(self.value, tuple) and isinstance(target, ast.Tuple):
@@ -270,7 +270,7 @@ class JaxRecording(FrameworkRecording):
         return [row for part in parts for row in self.list_rows(part)]
 
     def find_row(self, value: Any) -> OptionalNumber:
-        """Return the last row that has a given name or stands for one of the program's arrays, or None if none does."""
+        """Return the last row with a given name or for a given array, or None if no such row exists."""
         row = self.log.find_row(value)
         return super().find_row(value) if row is None else row
 
@@ -293,9 +293,9 @@ def record(
     """Compute and record ``function(*args)`` and its gradient.
 
     The gradient is the same as the one from ``jax.value_and_grad(function, argnums, has_aux)``. If JAX refuses the
-    program, the error is stored in ``recording.error``. Examples are ``x[0] = 1.0``, a call to ``float()`` with a
-    traced value, a wrong shape, and a result that is not a number. If the function itself raises an error, `record`
-    raises it too.
+    program, the error is stored in ``recording.error``. JAX refuses, for example, ``x[0] = 1.0``, a call to ``float()``
+    with a traced value, a wrong shape, or a result that is not a number. If the function itself raises an error,
+    `record` raises it too.
 
     `record` runs the function to trace it. If the program compiles the function, JAX traces it as under ``jit``.
     Otherwise an argument that is neither a float nor an array stays a plain Python value, and a Python condition may
@@ -467,7 +467,7 @@ def _add_argument_leaves(
 def _run_forward_unless_tracer_leaks(
     recording: JaxRecording, closed_jaxpr: Any, leaves: JaxVariables, result_shape: Any
 ) -> bool:
-    """Run the function's equations. Return False if they contain a leaked tracer of another trace, or else True."""
+    """Run the function's equations. Return whether they contain no tracer leaked from another trace."""
     log = recording.log
     runner = JaxprRunner(log)
     try:

@@ -20,7 +20,7 @@ class RepeatedStatistics:
 
     def __init__(self) -> None:
         """Start with no recorded steps."""
-        self._used: StatisticsOfStep = set()  # Each step starts with a new set.
+        self._used: StatisticsOfStep = set()  # Each step starts with an empty set.
         # For each differentiated function, the number of its steps, and the statistics that all these steps used.
         self._steps = dict[Any, tuple[int, StatisticsOfStep]]()
 
@@ -28,7 +28,7 @@ class RepeatedStatistics:
         """Watch Flax models.
 
         Args:
-            patches: The patches to add to. Undoing these patches ends the watch.
+            patches: The patches to which the watch is added. Undoing these patches ends the watch.
         """
         if linen := sys.modules.get("flax.linen"):
             patches.wrap_function(linen.Module, "apply", self._apply_and_record_statistics)
@@ -44,7 +44,7 @@ class RepeatedStatistics:
 
     @contextmanager
     def watch_step_and_keep_repeated_statistics(self, function_key: Any) -> Iterator[None]:
-        """Watch one step in the block, and keep only the statistics that all earlier steps used too.
+        """Watch one step in the block, and keep only the statistics that all earlier steps also used.
 
         Args:
             function_key: An object that identifies the differentiated function.
@@ -57,7 +57,7 @@ class RepeatedStatistics:
     def map_lines_repeating_statistics_to_steps(self) -> dict[Site, int]:
         """Return the lines that updated statistics from the same old values in every step.
 
-        Each line is mapped to the number of steps that ran the line.
+        Each line is mapped to the number of steps that ran it.
         """
         steps = (step for step in self._steps.values() if step[0] >= REPORTED_COUNT)
         return {site: count for count, shared in steps for site, _ in shared}

@@ -70,11 +70,11 @@ class JaxVariable:
     Attributes:
         value: The array, or None after its release.
         row: The array's row, or None if the array does not depend on any row.
-        has_float_source: Whether the array depends on an argument that contains floats. If it does, calls with this
-            array as an input are opened.
+        has_float_source: Whether the array depends on an argument that contains floats. If so, calls with this array as
+            an input are opened.
         site: The line that computed or first used the array.
         outside_arrays: For an array without a row, the arrays from outside the function that it depends on.
-        before_broadcast: For an array without a row, the variable before broadcasting, or None if none exists.
+        before_broadcast: For an array without a row, the variable before broadcasting, or None if it was not broadcast.
     """
 
     __slots__ = "value row has_float_source site outside_arrays before_broadcast".split()

@@ -27,7 +27,7 @@ def find_first_nonfinite_or_first_row(jacobian: Any, source: Any) -> int:
     """Return the number of a Jacobian's first non-finite row, or 0 if all rows are finite.
 
     Args:
-        jacobian: The Jacobian or the Hessian, a tree of arrays.
+        jacobian: The Jacobian or the Hessian, as a tree of arrays.
         source: The differentiated argument.
     """
     sources = tree_leaves(source)
@@ -49,7 +49,7 @@ def find_nonfinite_or_first_example(results: Any, out_axes: Any) -> int:
     """Return the index of the first example of ``jax.vmap`` with a non-finite result, or 0 if all are finite.
 
     Args:
-        results: The results, a tree of arrays.
+        results: The results, as a tree of arrays.
         out_axes: The axes of the examples in the results, as for ``jax.vmap``.
 
     >>> find_nonfinite_or_first_example(jax.numpy.array([[1.0, 2.0], [3.0, jax.numpy.nan]]), 1)
@@ -71,7 +71,7 @@ def select_example_of_vmap(arguments: Any, axes: Any, index: int) -> Any:
     """Return the arguments of one example of ``jax.vmap``.
 
     Args:
-        arguments: The arguments, a tree of arrays.
+        arguments: The arguments, as a tree of arrays.
         axes: The axes of the examples, as for ``jax.vmap``.
         index: The number of the example.
 

@@ -20,7 +20,7 @@ from .operation_advice import find_advice_for_fault
 
 
 def find_first_fix(fault: FaultSite) -> Fix | None:
-    """Return the first fix found by an edit or a plan for the cause of the fault, or None if none of them finds one."""
+    """Return the first fix that an edit or a plan finds for the cause of the fault, or None if no fix is found."""
     cause = CAUSES.get(fault.cause)
     if cause is None:
         return None
@@ -77,7 +77,7 @@ def format_fix_sentence(fix: Fix) -> str:
 
 
 def _did_value_escape_or_get_stored_outside_block(question: Question, finding: Finding) -> bool:
-    """Return whether a value left TensorFlow or was stored outside the block, so editing one line is not enough."""
+    """Return whether editing one line is not enough because a value left TensorFlow or was stored outside the block."""
     if question.adapter.dialect is not TAPE or finding.cause not in ("left_through_numpy", "state"):
         return False
     block = find_statement(question.adapter.find_block_site())

@@ -16,8 +16,8 @@ class Dialect:
 
     Attributes:
         name: The name of the framework; "tf" for both TensorFlow and minitape.
-        modules: The framework's modules, by their usual names in programs.
-        namespaces: The modules that contain its numeric functions.
+        modules: The full names of the framework's modules, keyed by their usual names in programs.
+        namespaces: The modules that contain the framework's numeric functions.
         stop_gradient: The function that blocks gradients, or "" if programs use the method ``detach``.
         sigmoid: The sigmoid function.
         softmax: The softmax function.

@@ -44,7 +44,7 @@ def build_call_unwrapping_edit(*names: str) -> Edit:
         if _does_line_repeat_operation_on_same_inputs(fault) or any(
             is_call_of(n, *TENSOR_BUILDERS) and n is not node for n in fault.statement.calls
         ):
-            # The line either blocks the gradient of another use as well, on purpose, or builds a new tensor from the
+            # The line either deliberately blocks the gradient of another use too, or builds a new tensor from the
             # value.
             return None
         if is_named_attribute:
@@ -117,7 +117,7 @@ def build_keyword_edit(name: str, value: object, *functions: str) -> Edit:
     Args:
         name: The keyword's name.
         value: The keyword's new value, which replaces any other value in a call.
-        *functions: The functions for which the keyword is added to a call that lacks it.
+        *functions: The functions whose calls get the keyword if they lack it.
     """
 
     def edit_node(fault: FaultSite, node: Any) -> Change:
@@ -212,7 +212,7 @@ def replace_false_in_requires_grad_or_trainable(fault: FaultSite, node: Any) -> 
 
 
 def format_variable_assign_call_or_empty(name: str, value: ast.expr, operator: ast.operator | None = None) -> str:
-    """Return an assignment to a name as a method call on a TensorFlow variable.
+    """Rewrite an assignment to a name as a method call on a TensorFlow variable.
 
     Args:
         name: The name of the variable.

@@ -59,10 +59,10 @@ class FaultSite:
 
     Attributes:
         question: The question that the finding answers.
-        cause: The cause, by the name that the bridges use for it.
+        cause: The cause, under the name that the bridges use for it.
         statement: The statement to blame.
         row: The recorded operation, if known.
-        call: The expression that executed the operation, if known.
+        call: The expression that ran the operation, if known.
     """
 
     question: Question
@@ -116,7 +116,7 @@ class FaultSite:
         Attributes are compared only by the part after the last dot, so the name of the object does not matter.
 
         Args:
-            *further_names: Further names that count as assigned.
+            *further_names: Additional names to treat as assigned.
         """
         assigned_names = {
             *further_names,

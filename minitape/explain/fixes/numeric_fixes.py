@@ -82,7 +82,7 @@ def restrict_edit_to_input_with_minimum_zero(edit: Edit, input_index: int = 0) -
     """Return an edit that applies only if an input of the operation contains a zero.
 
     The input must have been computed from the source, and its smallest element must be zero. The edit does not apply if
-    an exp, a product or a root computed the zero, because the derivative of that operation is then zero or infinite.
+    an exp, a product or a root produced the zero, because the derivative of that operation is then zero or infinite.
 
     Args:
         edit: The edit.

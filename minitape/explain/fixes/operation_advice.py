@@ -1,6 +1,6 @@
 """Give advice on the operation to blame, such as what to write instead or what to check.
 
-One table serves all frameworks. If no row of the table applies, the sentence of the cause is used.
+One table serves all frameworks. If no row of the table applies, the cause's own sentence is used.
 """
 
 import ast
@@ -88,7 +88,7 @@ def find_advice_for_fault(fault: FaultSite) -> OptionalText:
 
 
 def _did_operand_of_call_compute_input(fault: FaultSite, node: AST) -> bool:
-    """Return whether the operand of a call is the operation that computed an input of the recorded operation."""
+    """Return whether the operand of a call computed one of the recorded operation's inputs."""
     inputs = [] if fault.row is None else fault.row.inputs
     operand = find_receiver_or_first_argument(fault, node)
     ops = [_normalize_name(fault.question.rows[index].op) for index in inputs]
@@ -164,7 +164,7 @@ def format_soft_comparison(fault: FaultSite, node: Any) -> OptionalText:
 
 
 def _is_not_maximum_or_are_indices_used(fault: FaultSite, node: Any) -> bool:
-    """Return whether a node is something other than a max or min, or is a max or min whose indices are used.
+    """Return whether a node is not a max or min, or is a max or min whose indices are used.
 
     The indices are used in ``max(x, 1)[1]``, ``max(x).indices`` and ``_, i = max(x, 1)``.
     """

@@ -29,7 +29,8 @@ class Adapter:
         cancelling_scopes: The names of layers, such as normalization layers, in which shares may cancel each other.
         unused_cause: The cause that is reported if the target does not depend on the source.
         escape_cause: The cause that is reported if a value left the framework.
-        sweeps: The backward passes of the recording, oldest first. Empty for a tape, which does not record its passes.
+        sweeps: The backward passes of the recording, oldest first. The list is empty for a tape, which does not record
+            its passes.
     """
 
     framework: str

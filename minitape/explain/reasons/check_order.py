@@ -46,7 +46,7 @@ def combine_checks(*checks: FindCause) -> FindCause:
 
 @dataclass(frozen=True)
 class FrameworkChecks:
-    """The parts of the checks that differ between frameworks. By default, most of them find nothing.
+    """The parts of the checks that differ between frameworks. By default, most of these parts find nothing.
 
     All fields except `reports_every_escape` are functions whose first argument is the question about the source. A
     function that changes or replaces a finding also receives the row to blame.

@@ -124,7 +124,8 @@ def find_side_breaks(question: Question, known_findings: list[Finding]) -> list[
 
     Args:
         question: The question about the paths.
-        known_findings: The findings that are already reported. Breaks at their rows are treated as repaired.
+        known_findings: The findings that are already reported. Breaks at the rows of these findings are treated as
+            repaired.
     """
     reported = {(finding.cause, finding.site) for finding in known_findings}
     # A large model has many sources, so the rows are searched again only for a source with a break to report.
@@ -155,7 +156,7 @@ def _yields_truth_value_index_or_count(question: Question, row: int, cause: str)
 
 
 def _is_break_intended(question: Question, row: int, edge: InputEdge) -> bool:
-    """Return whether a break seems intended: at a discrete value or a training target, or in a known idiom.
+    """Return whether a break seems intended because of a discrete value, a training target or a known idiom.
 
     Two idioms leave the gradient correct despite the break: the straight-through estimator ``z + (q - z).detach()``,
     and subtracting a detached maximum, ``x - x.max().detach()``.
@@ -305,7 +306,7 @@ def build_finding_of_first_escape(question: Question, escapes: Sequence[Escape])
 
 
 def is_assigned_name_bound_to_variable_elsewhere(question: Question, statement: Statement) -> bool:
-    """Return whether another statement assigns a variable to a name that the given statement assigns.
+    """Return whether another statement assigns a variable to a name that the given statement also assigns.
 
     Args:
         question: The question about the source.
@@ -338,7 +339,7 @@ def move_site_to_statement_start(statement: Statement, site: Site) -> Site:
 def find_divergence_site_or_deeper_storing_site(call_stack: CallStack, other_stack: CallStack) -> Site:
     """Return the statement at which two call stacks diverge.
 
-    If a statement further down `call_stack` stores its result in an object, that statement is returned.
+    If a statement further down `call_stack` stores its result in an object, that statement is returned instead.
 
     Args:
         call_stack: The statements that ran, outermost first.
@@ -522,8 +523,8 @@ def find_unused_source_sharing_ancestor(question: Question) -> OptionalFinding:
 def find_leaf_equal_to_source(question: Question) -> OptionalFinding:
     """Find a leaf among the target's ancestors that has the same values as the unused source.
 
-    A leaf whose elements are all equal is probably equal to the source by coincidence. It is ignored unless a tape
-    watches it or the source.
+    A leaf whose elements are all equal is probably equal to the source by coincidence. Such a leaf is ignored unless a
+    tape watches either the leaf or the source.
 
     Args:
         question: The question about the source.

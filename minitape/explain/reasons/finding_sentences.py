@@ -82,7 +82,7 @@ def format_nonfinite_value_or_input_range(question: Question, finding: Finding) 
 
     Returns:
         For a nonfinite value, the value and the inputs it was computed from. For any other cause, the range of the
-        only input with known elements, in brackets, or "" if several inputs or none have them.
+        input in brackets if exactly one input has known elements, or "" otherwise.
     """
     is_value = finding.cause == "nan_forward" or (finding.cause, finding.variant) == ("nan_backward", "hidden")
     if finding.row is None:

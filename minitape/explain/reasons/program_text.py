@@ -618,8 +618,8 @@ class ValueFlow(NamedTuple):
 
     Attributes:
         definitions: The functions defined under each name. A class name maps to the class's ``__init__``.
-        carriers: Maps each scoped name that receives the value to the statements that pass the value to it, and each of
-            these statements to the parts that receive the value.
+        carriers: For each scoped name that receives the value, the statements that pass the value to it, each with the
+            parts that receive the value.
     """
 
     definitions: dict[str, list[FunctionNode]]

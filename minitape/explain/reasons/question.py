@@ -4,8 +4,8 @@ A recording (of minitape's tape, PyTorch, TensorFlow or JAX) is a list of rows (
 row lists edges to the rows from which it was computed. An edge that blocks the gradient is called a
 *break*, and stores the cause.
 
-A `Question` holds the rows of one source and one target. This module finds the path between them whose breaks cost
-least, and ``checks.py`` reports the break in this path that is nearest to the source.
+A `Question` holds the rows of one source and one target. This module finds the path between them with the lowest total
+break cost, and ``checks.py`` reports the break in this path that is nearest to the source.
 """
 
 from __future__ import annotations
@@ -111,8 +111,8 @@ class Question:
         sweep: The backward pass to explain, if one ran.
         name: The program's name for the source.
         block_clock: The time at which the tape's ``with`` block began, if the framework has tapes.
-        shared_rows: The rows without the changes made only for this source, if other questions use the same rows, or
-            None otherwise. Questions with the same shared rows and the same target also share the results of searches
+        shared_rows: The rows as they are without the changes made for this source, or None if no other question uses
+            the same rows. Questions with the same shared rows and the same target also share the results of searches
             that start at the target.
     """
 

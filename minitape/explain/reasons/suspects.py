@@ -43,10 +43,10 @@ from .finding_sentences import describe_escape_method
 from .program_text import collect_statements_using_value, find_both_operand_expressions, find_statement, unparse
 from .question import Finding, Question, find_nearest_tracked_consumers, map_rows_to_readers
 
-# An adjoint vanishes or explodes if its size changes by these factors over all repetitions of an operation.
+# An adjoint counts as vanishing or exploding if its size changes by these factors over all repetitions of an operation.
 VANISHING_RATIO, EXPLODING_RATIO = 1e-5, 1e4
-MIN_REPETITIONS = 5  # An operation repeated at least this often belongs to a loop or a deep network.
-EQUALITY_TOLERANCE = 1e-5  # Maximum relative difference between float32 numbers that differ only by rounding.
+MIN_REPETITIONS = 5  # An operation repeated at least this often is assumed to belong to a loop or a deep network.
+EQUALITY_TOLERANCE = 1e-5  # The maximum relative difference between float32 numbers that differ only by rounding.
 SYMPTOM_CAUSES = ("rounding_only", "vanishing", "exploding")
 LOGARITHM_OPS = ("log", "log1p", "Log", "Log1p")
 FLAT_CAUSES = ("zero_derivative", "no_derivative", "nondifferentiable", "nondifferentiable_op")
@@ -249,7 +249,7 @@ class CheckedRun:
     def _add_affected_ancestors_not_searched_before(self, suspicion: Suspicion) -> Suspicion:
         """Add the row's connected ancestors to a suspicion, but stop at rows that an earlier suspicion already reached.
 
-        Only the first suspicion with a given cause counts for a source, so no row is searched twice for one cause.
+        Only the first suspicion with a given cause counts for a source, so no row is searched twice for the same cause.
         """
         if suspicion.row is None or suspicion.only_rows:
             return suspicion
@@ -568,7 +568,7 @@ def _check_untracked_term(run: CheckedRun, row: RecordedRow, terms: Collection[i
     # backward pass from another target, such as a discriminator's loss, may well have reached z.
     passes = [other for other in run.sweeps if other.target == sweep.target]
     reached = {index for other in passes for index in other.adjoints if run.rows[index].kind == "operation"}
-    # ``z`` may also be a term itself, if the program replaces only the term's value.
+    # ``z`` may itself be a term, if the program replaces only the term's value.
     operands = {index for tracked in tracked_inputs for index in run.rows[tracked].inputs}
     if (
         get_kind_name_or_error_kind(cause) == "cut"
@@ -610,7 +610,7 @@ def _check_escaped_terms(run: CheckedRun, additions: list[RecordedRow]) -> Suspi
 
 
 def _iter_sums_and_terms_of_target(run: CheckedRun, sweep: BackwardPass) -> Iterator[RecordedRow]:
-    """Yield the operations that compute the target as a sum of terms, down to those terms that have no gradient."""
+    """Yield the operations that compute the target as a sum of terms, down to the terms that have no gradient."""
     waiting = list(sweep.target)
     while waiting:
         row = run.rows[waiting.pop()]
@@ -640,7 +640,7 @@ def _adds_constant(run: CheckedRun, row: RecordedRow) -> bool:
 
 
 def _is_constant_or_product_of_constants(run: CheckedRun, index: int) -> bool:
-    """Return whether a row is a constant, or was computed only from constants by products and reshapes."""
+    """Return whether a row is a constant, or was computed from constants alone by products and reshapes."""
     row = run.rows[index]
     if row.kind == "constant":
         return True
@@ -698,7 +698,7 @@ class RowSize(NamedTuple):
 
 
 def check_vanishing_or_exploding_by_repetition(run: CheckedRun) -> Suspicions:
-    """Find the operation whose repetitions, in a loop or a deep network, scaled the adjoint most.
+    """Find the operation whose repetitions, in a loop or a deep network, scaled the adjoint the most.
 
     Args:
         run: The run to check.
@@ -804,7 +804,7 @@ def _find_smallest_adjoint_size_from_row_to_target(run: CheckedRun, row: int) ->
 def _has_small_or_unknown_slope(run: CheckedRun, row: RecordedRow, adjoint: OptionalArray) -> bool:
     """Return whether an activation is almost flat at the elements that an adjoint reached.
 
-    Such a slope shows that the gradient is small because of the activation, and not because shares cancel.
+    A flat slope shows that the gradient is small because of the activation, and not because shares cancel.
     """
     value = run.find_array(row.index)
     if value is None or adjoint is None or value.shape != adjoint.shape:

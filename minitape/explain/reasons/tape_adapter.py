@@ -397,7 +397,7 @@ class TapeAdapter(Adapter):
             return self.find_creation(variable)
         clock = row.clock
         if not clock and row.position != OTHER_RECORDING:
-            # If a leaf in this recording has no creation time, it is newer than the beginning of the block.
+            # A leaf in this recording without a creation time was created after the block began.
             clock = max((begin.clock for begin in self.reachability.block_begins), default=0) + 1
         return Creation(clock, list(row.call_stack))
 

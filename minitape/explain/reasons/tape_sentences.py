@@ -98,7 +98,7 @@ class BlamedPlace:
         """Return the source text of the blamed operation, or its name if the text is too long.
 
         Args:
-            is_whole_call: Whether the text must stand for all operations that ran inside the call.
+            is_whole_call: Whether the text must represent all operations that ran inside the call.
         """
         name = self.finding.detail
         if self.calls_module_function():

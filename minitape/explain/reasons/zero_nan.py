@@ -1,7 +1,7 @@
 """Find the operation that made a gradient zero, NaN or infinite.
 
-For each call, a sweep records the adjoint that arrived and the shares that the call sent to its inputs. The call to
-blame is the first one, seen from the target, that received a finite, nonzero adjoint and sent zeros or NaN. The values
+For each call, a sweep records the adjoint that arrived and the shares that the call sent to its inputs. The call at
+fault is the first one, seen from the target, that received a finite, nonzero adjoint and sent zeros or NaN. The values
 of this call show the reason.
 """
 
@@ -135,8 +135,8 @@ def find_row_that_passed_on_no_adjoint(question: Question) -> OptionalNumber:
         question: The question about the gradient.
 
     Returns:
-        The first such row as seen from the target. None if every row on the path passed an adjoint on, or if the
-        backward pass did not record which row stopped the adjoint.
+        The first such row as seen from the target. The result is None if every row on the path passed an adjoint on, or
+        if the backward pass did not record which row stopped the adjoint.
     """
     rows = [*question.used_source_rows[:1], *(step.row for step in question.path)]
     for row, previous in zip(reversed(rows), reversed(rows[:-1]), strict=False):
@@ -406,7 +406,7 @@ def _explain_last_zeroing_or_hook(
 
 
 def explain_cancellation(question: Question, last_sender: int, cancelled_row: int) -> Finding:
-    """Explain why the shares that arrived at a row cancel: because of a normalizing function, or of the program itself.
+    """Explain whether a normalizing function or the program itself made the shares that arrived at a row cancel.
 
     Args:
         question: The question about the gradient.
@@ -431,7 +431,7 @@ def explain_cancellation(question: Question, last_sender: int, cancelled_row: in
 
 
 def find_mechanism_that_can_zero_adjoint(question: Question, row: int) -> str:
-    """Return the cause by which an operation can make an adjoint zero, or "" if the adapter lists none for it.
+    """Return the cause that explains how an operation can make an adjoint zero, or "" if the adapter lists none.
 
     Args:
         question: The question about the gradient.
