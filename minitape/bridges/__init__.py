@@ -1,8 +1,8 @@
-"""Provide the same pictures and explanations for programs in other frameworks.
+"""Provide minitape's pictures and explanations for programs in other frameworks.
 
-A bridge watches an unchanged program as it runs, and writes the program's operations into a :class:`Recording`. The
-live picture (``TapeView``), the static picture (``tf.draw``) and ``recording.explain`` all use the recording. The
-adjoints in a recording are the ones that the framework itself computed. A framework is imported only when its bridge is
+A bridge watches an unchanged program as it runs, and records the program's operations in a :class:`Recording`. The live
+picture (``TapeView``), the static picture (``tf.draw``) and ``recording.explain`` all use the recording. The adjoints
+in a recording are the ones that the framework itself computed. A framework is imported only when its bridge is
 imported.
 
 All bridges share these modules:

@@ -23,8 +23,8 @@ StepLog = Callable[[int, ModelPage], object]
 class ExplainedSteps:
     """Records some training steps, explains the model, and warns about new findings.
 
-    The first step and then every ``every``-th step are recorded. Errors in this class become warnings and never stop
-    the training run.
+    The first step and then every n-th step are recorded, where n is ``every``. Errors in this class become warnings and
+    never stop the training run.
 
     Attributes:
         record: The bridge's ``record`` function.
@@ -36,7 +36,7 @@ class ExplainedSteps:
     record: Callable[[], AbstractContextManager]
 
     def __init__(self, every: int = 100, log: StepLog | None = None):
-        """Record the first step and then every ``every``-th step.
+        """Record the first step and then every n-th step, where n is ``every``.
 
         Args:
             every: The number of steps from one recorded step to the next.
@@ -85,7 +85,7 @@ class ExplainedSteps:
                 )
 
     def close(self) -> None:
-        """Close the current step's recording block, if any, and thereby undo all changes to the framework."""
+        """Close the current step's recording block, if there is one, to undo all changes to the framework."""
         block = self._open_block
         self._open_block = None
         if block is not None:

@@ -43,8 +43,8 @@ def wrap_single_target_in_list(target: Any) -> Sequence:
 def replace_whole_name(text: str, name: str, replacement: str) -> str:
     """Replace a name in a text, except where it is part of a longer name.
 
-    The search uses no regular expression for the name, because compiling one for each parameter of a large model would
-    take a second.
+    The search does not use a regular expression, because compiling one for each parameter of a large model would take a
+    second.
 
     >>> replace_whole_name("w reads w.T, net.w, w[0] and w.", "w", "layer.weight")
     'layer.weight reads w.T, net.w, w[0] and layer.weight.'
@@ -62,7 +62,8 @@ class Checkup:
 
     Attributes:
         recording: The recording to explain.
-        target: The target of the gradients to explain. None stands for the last backward pass that reached each source.
+        target: The target of the gradients to explain. If None, the last backward pass that reached each source is
+            explained.
     """
 
     recording: FrameworkRecording
@@ -77,8 +78,8 @@ class Checkup:
             named_sources: The sources, keyed by the names to show on the page.
 
         Returns:
-            A page with one explanation per source. The explanation of a source that the program deliberately does not
-            train is marked as intended.
+            A page with one explanation per source. If the program deliberately does not train a source, the source's
+            explanation is marked as intended.
         """
         explanations = {name: self.explain_source(name, source) for name, source in named_sources.items()}
         learning_layers = {
@@ -162,7 +163,7 @@ class Checkup:
         return self.replace_by_suspicion_even_if_compiled(explanation, source)
 
     def replace_by_suspicion_even_if_compiled(self, explanation: Explanation, source: Any) -> Explanation:
-        """Return the suspicion that replaces an explanation, or the explanation itself.
+        """Return the suspicion that replaces an explanation, or the explanation itself if nothing replaces it.
 
         If a compiled step computed the gradient, the recording of that step is checked instead of this one.
 
@@ -211,7 +212,7 @@ class Checkup:
 
     @cached_property
     def _sweeps_from_target_or_else_all(self) -> list[BackwardPass]:
-        """The backward passes from the target, or all backward passes of the block if no target was given."""
+        """The backward passes that began at the target, or all backward passes of the block if no target was given."""
         if self.target is None:
             # autograd.grad does not set .grad, so its passes count only if the block never calls backward().
             return [sweep for sweep in self.recording.sweeps if sweep.function_name != "grad"] or self.recording.sweeps
@@ -278,7 +279,7 @@ class FrameworkRecording(Recording, ABC):
         Args:
             *arguments: The target and the source, or the source alone.
             target: The target, or a list of targets.
-            source: A source; a list of sources; a model, ``model.parameters()``, a dictionary, or the name of a
+            source: A source, a list of sources, a model, ``model.parameters()``, a dictionary, or the name of a
                 parameter or layer.
 
         Returns:
@@ -348,7 +349,7 @@ class FrameworkRecording(Recording, ABC):
     def choose_sweeps_of_source_or_all_if_trainable(
         self, source: Any, sweeps: list[BackwardPass]
     ) -> list[BackwardPass]:
-        """Return the backward passes meant to compute the gradient of a source, or all passes if none were.
+        """Return the backward passes meant to compute a source's gradient, or all passes if there are no such passes.
 
         Args:
             source: The source.

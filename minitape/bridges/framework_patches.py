@@ -17,7 +17,7 @@ from .recording import Recording
 
 MAX_IDLE_WRAPPERS = 256
 # The wrappers that no block currently uses, keyed by the identity of their owner and the function that they wrap.
-# Rebuilding them in each block would take a tenth of the time of a small training step.
+# Rebuilding them in each block would take a tenth as long as a small training step.
 _idle_wrappers: dict[tuple[int, Any], Any] = {}
 
 
@@ -66,7 +66,7 @@ class FrameworkPatches:
         self._undo_actions.append(undo_action)
 
     def wrap_functions(self, owner: Any, /, **handlers: Callable) -> None:
-        """Replace several functions or methods of one module or class, as :meth:`wrap_function` does.
+        """Call :meth:`wrap_function` for several functions or methods of one module or class.
 
         Args:
             owner: The module or class that defines the functions.
@@ -78,14 +78,14 @@ class FrameworkPatches:
     def wrap_function(self, owner: Any, function_name: str, handler: Callable) -> None:
         """Replace a function or method of the framework until :meth:`undo_all` is called.
 
-        Calls in the block's thread are passed to ``handler(function, *args, **kwargs)``. In other threads, calls run
+        Calls in the block's thread are passed to ``handler(function, *args, **kwargs)``. Calls in other threads go to
         the original function. Arguments that the program passes by keyword reach the handler by position, up to the
         first parameter that the program omits.
 
         Args:
             owner: The module or class that defines the function.
             function_name: The function's name in the owner.
-            handler: The function to call instead. Its first argument is the original function.
+            handler: The function to call instead. The handler's first argument is the original function.
         """
         own_attribute = vars(owner).get(function_name)  # If the class only inherits the attribute, this is None.
         # ``getattr_static`` would take three times as long to search the base classes.
@@ -111,7 +111,7 @@ class FrameworkPatches:
     def undo_all(self) -> None:
         """Undo all changes, latest first.
 
-        If Ctrl-C interrupts this function, call the function again.
+        If Ctrl-C interrupts this function, call it again.
         """
         self.thread_id = None
         while self._undo_actions:
@@ -120,7 +120,7 @@ class FrameworkPatches:
 
 
 def _build_wrapper_calling_patch_handler(function: Any) -> Any:
-    """Build the wrapper of a function.
+    """Build the wrapper for a function.
 
     The wrapper's attribute ``under`` is a list of four items: the attribute that the wrapper replaces, the wrapped
     function, and the handler and changes of the block that uses the wrapper. Once the wrapper is removed, no block uses
@@ -148,7 +148,7 @@ def _build_wrapper_calling_patch_handler(function: Any) -> Any:
 
 def _list_positional_names(function: Any) -> TextSequence:
     """Return the names of a function's positional parameters, or an empty tuple if the function is written in C."""
-    function = unwrap(getattr(function, "func", function))  # The function inside a partial.
+    function = unwrap(getattr(function, "func", function))  # A partial stores its function in ``func``.
     code = getattr(function, "__code__", None)
     return () if code is None else code.co_varnames[ismethod(function) : code.co_argcount]
 
@@ -195,7 +195,7 @@ class RecordingBlock:
     """
 
     def __init__(self, recording: Recording, watcher: Watcher):
-        """Create the block during which ``watcher`` writes ``recording``."""
+        """Create the block in which ``watcher`` writes ``recording``."""
         self._recording = recording
         self._watcher = watcher
         self._entered = False

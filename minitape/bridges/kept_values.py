@@ -14,7 +14,7 @@ from ..picture.snapshot_types import OptionalValue, ValueFields
 from ..recording.value_summary import ValueSummary
 
 BYTE_LIMIT = 64 * 2**20
-SMALL_SIZE = 4096  # Arrays of at most this many elements do not count toward the limit.
+SMALL_SIZE = 4096  # Arrays with at most this many elements do not count toward the limit.
 
 
 class KeptValue(ValueSummary):
@@ -84,7 +84,7 @@ class IdentityMap:
         return default if entry is None or entry[0]() is not owner else entry[1]
 
     def setdefault(self, owner: Any, default: Any) -> Any:
-        """Return the value for an object. If none exists, store and return ``default``."""
+        """Return the value for an object. If the object has no value yet, store and return ``default``."""
         value = self.get(owner)
         if value is None:
             self[owner] = value = default
@@ -113,7 +113,7 @@ class MemoryBudget:
 
         Args:
             value: The kept value.
-            element_count: The number of its elements. Values of at most ``SMALL_SIZE`` elements are not counted.
+            element_count: The number of its elements. Values with at most ``SMALL_SIZE`` elements are not counted.
             byte_count: The number of its bytes.
         """
         if element_count <= SMALL_SIZE:
@@ -134,13 +134,13 @@ class MemoryBudget:
 # Once this many bytes have been released, memory is returned even before the block ends. A thousand steps in one block
 # would otherwise take gigabytes.
 MAX_UNTRIMMED_BYTES = 512 * 2**20
-_released_bytes = [0]  # The bytes that recordings have released since memory was last returned.
+_released_bytes = [0]  # The number of bytes that recordings have released since memory was last returned.
 
 
 def trim_process_memory() -> None:
     """Return the memory of released arrays to the operating system, if the C library has ``malloc_trim``.
 
-    A recording calls this function when it ends, and rarely before then, because each call takes as much time as many
+    A recording calls this function when it ends, and only rarely before then, because each call takes as long as many
     operations.
 
     Without this call, glibc keeps freed memory if a small object that was allocated later is still alive. A process

@@ -12,7 +12,7 @@ from .tensorflow import record
 
 
 class KerasExplain(ExplainedSteps, keras.callbacks.Callback):
-    """Records the first step of ``fit`` and then every ``every``-th step, and warns about problems with the model.
+    """Records the first step of ``fit`` and then every n-th step (n is ``every``), and warns about model problems.
 
     The callback works whether or not Keras compiles the training step. Steps that are not recorded run unobserved.
     ``log(step, page)`` is called after each recorded step. The attributes ``page`` and ``problems`` describe the last
@@ -30,7 +30,7 @@ class KerasExplain(ExplainedSteps, keras.callbacks.Callback):
     record = staticmethod(record)
 
     def __init__(self, every: int = 100, log: Any = None):
-        """Record the first step and then every ``every``-th step.
+        """Record the first step and then every n-th step, where n is ``every``.
 
         Args:
             every: The number of steps from one recorded step to the next.

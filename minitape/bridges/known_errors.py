@@ -97,9 +97,9 @@ def find_cause_variant_and_fields_by_message(framework: str, error: BaseExceptio
         error: The error.
 
     Returns:
-        The cause, the variant of its sentences to use, and the values to insert into the fields of the sentences. The
+        The cause, the variant of the cause's sentences to use, and the values to insert into the sentences' fields. The
         field "what" is the part of the message to quote, unless the pattern has a group with that name. If the message
-        is not known, all three are empty.
+        is not known, all three items are empty.
     """
     message = format_error(error)
     for line in KNOWN_ERRORS.strip().splitlines():

@@ -11,7 +11,7 @@ _lightning: Any = import_module("lightning.pytorch" if find_spec("lightning") el
 
 
 class LightningExplain(ExplainedSteps, _lightning.Callback):
-    """Records the first training batch and then every ``every``-th batch, and warns about problems with the module.
+    """Records the first batch and then every n-th batch (n is ``every``), and warns about problems with the module.
 
     ``log(step, page)`` is called after each recorded batch. The attributes ``page`` and ``problems`` describe the last
     recorded batch.

@@ -21,7 +21,7 @@ from ..explain.translated_sentences import fill, format_range
 from ..recording.recorded_rows import OptionalArray
 
 MAX_NAMED_LAYERS = 4
-# Sources without a gradient come first, followed by these kinds in this order.
+# Sources without a gradient come first, followed by sources with these kinds of problems in this order.
 KINDS_BY_SEVERITY = ("error", "nonfinite", "suspect", "zero", "unknown")
 
 
@@ -30,7 +30,7 @@ class GradientNumbers(NamedTuple):
 
     Attributes:
         norm: The norm of the gradient, or None if its elements are no longer available.
-        zeros: The fraction of zero elements, between 0 and 1, or None if the elements are no longer available.
+        zeros: The fraction of elements that are zero, or None if the elements are no longer available.
         update: The norm of the last optimizer update, divided by the norm of the weight before the update, or None if
             unknown.
 
@@ -120,7 +120,7 @@ class ModelPage(ExplanationPage, dict[str, Explanation]):
         )
 
     def group_names_by_explanation_worst_first(self) -> list[NameList]:
-        """Return groups of names that share one explanation, worst first."""
+        """Return groups of names whose sources share one explanation, worst first."""
 
         def build_key(explanation: Explanation) -> Hashable:
             is_healthy = explanation.connected and not is_problem(explanation)
@@ -208,7 +208,7 @@ class SourceExplanations(list[Explanation]):
 
     @property
     def page(self) -> ModelPage:
-        """The same explanations as a page, keyed by name."""
+        """The explanations as a page, keyed by name."""
         model_page = ModelPage()
         for explanation in self:
             store_under_unused_name(model_page, explanation.name, explanation)
@@ -223,7 +223,7 @@ class SourceExplanations(list[Explanation]):
 
 
 def store_under_unused_name(values_by_name: dict[str, Any], name: str, value: Any) -> str:
-    """Store a value under its name, or with a number added if the name is already used, and return the name used.
+    """Store a value under its name, adding a number if the name is already used, and return the resulting name.
 
     Args:
         values_by_name: The values stored so far, to which the new value is added.
@@ -302,9 +302,9 @@ def _format_percent_range(low: float, high: float) -> str:
 
 
 def round_percent_away_from_0_and_100(share: float) -> int:
-    """Return a share as a whole percentage. Only a share of exactly 0 or 1 becomes 0 or 100.
+    """Return a share as a whole percentage. A share is rounded to 0 or 100 only if it is exactly 0 or 1.
 
-    ``percent`` in value.ts does the same.
+    The function ``percent`` in value.ts does the same.
 
     Args:
         share: A number from 0 to 1.
@@ -317,12 +317,12 @@ def round_percent_away_from_0_and_100(share: float) -> int:
 
 
 def select_sources_by_part_of_name(named_sources: Mapping[str, Any], layer_or_parameter_name: str) -> dict:
-    """Return the sources whose names contain a given substring.
+    """Return the sources whose dotted names contain the name of a given layer or parameter.
 
     Args:
         named_sources: All sources, keyed by name.
         layer_or_parameter_name: The name of a parameter, or the name of a layer whose parameters should all be
-            selected. It must match whole parts of the dotted name.
+            selected. The name must match whole parts of a source's dotted name.
 
     Returns:
         The selected sources, keyed by name.

@@ -22,7 +22,7 @@ OutsideData = dict[tuple[Any, str], Any]
 
 
 def unwrap_function(function: Any) -> Any:
-    """Return the program's function that is wrapped in partials and transforms.
+    """Return the program's function inside any partials and transforms that wrap it.
 
     Args:
         function: A function, method, partial, transform, or an object with a ``__call__`` method.
@@ -68,7 +68,7 @@ def read_outside_values(function: Any) -> dict:
     """Return the globals and closure variables that a function and its inner functions read, keyed by name.
 
     Args:
-        function: The function. For any other object, the result is empty.
+        function: The function. If the object is not a function, the result is empty.
     """
     if not inspect.isfunction(function):
         return {}
@@ -77,7 +77,7 @@ def read_outside_values(function: Any) -> dict:
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         try:
             values[name] = cell.cell_contents
-        except ValueError:  # The variable of the enclosing function has no value yet.
+        except ValueError:  # The enclosing function has not set this variable yet.
             continue
     return values
 
@@ -103,7 +103,7 @@ def iter_function_and_callees(function: Any) -> Iterator:
 
 
 def read_outside_data_with_callees(function: Any, *args: Any) -> OutsideData:
-    """Return the values that a function and its callees read from outside, except functions and modules.
+    """Return the outside values that a function and its callees read, except functions and modules.
 
     Args:
         function: The function.
@@ -167,7 +167,7 @@ def _collect_attribute_reads(code: CodeType) -> frozenset[TextPair]:
 
 
 def explain_stale_value(framework: str, function: Any, name: str, call_number: int, variant: str = "") -> Explanation:
-    """Explain that a compiled function uses a value that the program has replaced.
+    """Explain that a compiled function uses a value that the program has since replaced.
 
     Args:
         framework: The name of the framework.

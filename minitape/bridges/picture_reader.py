@@ -86,7 +86,8 @@ def drop_excess_thumbnails(snapshot_part: Any, thumbnail_counter: Iterator[int])
 
     Args:
         snapshot_part: The part, as a list, a dictionary or a plain value.
-        thumbnail_counter: Yields the number of the next thumbnail. Thumbnails above ``MAX_THUMBNAILS`` are dropped.
+        thumbnail_counter: Yields the number of the next thumbnail. Only the first ``MAX_THUMBNAILS`` thumbnails are
+            kept.
 
     >>> drop_excess_thumbnails([{"thumb": [[1.0]]}, {"thumb": [[2.0]]}], iter([MAX_THUMBNAILS, MAX_THUMBNAILS + 1]))
     [{'thumb': [[1.0]]}, {}]
@@ -138,7 +139,7 @@ def build_picture_row(recorded_row: RecordedRow) -> PictureRow:
 
 
 def find_known_rule_of_row(recording: Recording, row: int) -> KnownRule | None:
-    """Return the rule for an operation from minitape's own table, if the rule reproduces the recorded result.
+    """Return minitape's own rule for an operation, if the rule reproduces the recorded result.
 
     Args:
         recording: The recording, in which the rule is cached.
@@ -217,7 +218,7 @@ def map_rows_to_trained_sources(recording: Recording) -> dict[int, NamedSource]:
     same last part.
 
     Args:
-        recording: The recording, which caches the result once it is complete.
+        recording: The recording, in which the result is cached once the recording is complete.
     """
     if recording.sources_by_row is None or recording.is_recording:
         sources = [
@@ -246,7 +247,7 @@ def _iter_unreached_source_rows(recording: Recording, sweep: BackwardPass) -> It
 
 
 def _add_reasons_for_none_or_zero_gradients(recording: Recording, result: ResultFields, sweep: BackwardPass) -> None:
-    """Explain in a RESULT why gradients are None or zero, for at most ``MAX_EXPLAINED`` sources."""
+    """Add to a RESULT the reasons why gradients are None or zero, for at most ``MAX_EXPLAINED`` sources."""
     unexplained = [
         source_fields
         for source_fields in result["sources"]
@@ -394,7 +395,7 @@ class RecordingReader(Reader):
     """Reads the rows of a complete recording.
 
     Attributes:
-        recording: The recording. Once the recording is complete, `record` refers to it as well.
+        recording: The recording. Once the recording is complete, the attribute `record` refers to it as well.
     """
 
     def __init__(self, recording: Recording, namespaces: Namespaces = ()):
@@ -403,7 +404,7 @@ class RecordingReader(Reader):
         self.recording = recording
 
     def _begin_reading_if_recording_is_complete(self) -> bool:
-        """Begin reading if the recording is complete. Return whether reading has begun, now or earlier."""
+        """Begin reading if the recording is complete, and return whether reading has begun now or earlier."""
         if self.recording.record is not None and self.record is None:
             self.begin_recording(self.recording)
         return self.record is not None
@@ -435,7 +436,7 @@ class RecordingReader(Reader):
         return self.recording.build_inside_fields_of_calls(target, row)
 
     def _build_picture_row_with_name_and_known_rule(self, row: int) -> PictureRow:
-        """Return the picture's row, with the best name and, if minitape knows the operation, its rule."""
+        """Return the picture's row, with its best name and, if minitape knows the operation, the operation's rule."""
         recorded_row = self.recording.rows[row]
         if recorded_row.site[0]:
             self.files[recorded_row.site[0]] = None
@@ -467,7 +468,7 @@ class RecordingReader(Reader):
     def update_rows_after_recording(self, rows: PictureRows) -> list[RowFields]:
         """Name the results that the source code assigns to variables, such as locals of a function that has returned.
 
-        Results with the same name, as in the turns of a loop, are numbered.
+        Results with the same name, such as those from different iterations of a loop, are numbered.
 
         Args:
             rows: All rows of the recording, in order.

@@ -1,4 +1,4 @@
-"""Run an unmodified program inside the blocks of its frameworks, for ``minitape explain train.py``."""
+"""Run an unmodified program inside its frameworks' recording blocks, for ``minitape explain train.py``."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def _iter_imported_modules(tree: ast.AST) -> Iterator[str]:
 
 
 def _read_keras_backend_from_settings_file() -> str:
-    """Return the backend in Keras's settings file, or Keras's default."""
+    """Return the backend named in Keras's settings file, or else Keras's default backend."""
     file = Path(environ.get("KERAS_HOME") or Path.home() / ".keras") / "keras.json"
     try:
         return str(read_json(file)["backend"])
@@ -86,7 +86,7 @@ def _read_keras_backend_from_settings_file() -> str:
 
 
 class FrameworkBlock:
-    """The block in which one framework is recorded while a program runs.
+    """The block that records one framework's operations while a program runs.
 
     Attributes:
         framework: The name of the framework.
@@ -227,7 +227,7 @@ def run_program(program: RunnableProgram, blocks: Sequence[FrameworkBlock]) -> P
         blocks: One or more blocks.
 
     Returns:
-        The blocks that are worth reporting, and the error that ended the program.
+        The blocks whose results are worth reporting, and the error that ended the program.
     """
     error = None
 
@@ -249,7 +249,7 @@ class RunnableProgram(NamedTuple):
 
     Attributes:
         path: The program's file.
-        arguments: The program's arguments, without its name.
+        arguments: The program's arguments, not including the program's name.
         module_spec: The spec of the module to run as ``python -m`` does, or None to run the file as ``python FILE``
             does.
         source: The text to execute, or None to execute the text of the file.

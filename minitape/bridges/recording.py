@@ -1,7 +1,6 @@
 """Define the recording of a program in another framework.
 
-No framework is imported here. A bridge writes a recording, from which pictures are drawn and ``explain`` answers
-questions.
+No framework is imported here. A bridge writes a recording, which is the basis of all pictures and explanations.
 
 A bridge adds a row for each leaf and each operation, and a :class:`BackwardPass` for each backward pass. The pass
 stores the adjoint that arrived at each row, and the share that each operation sent to each of its inputs.
@@ -87,7 +86,8 @@ class Recording(PictureSource):
         left_out: The number of operations not recorded because the recording already had ``ROW_LIMIT`` rows.
         is_rerun: Whether the recorded program is a compiled step that was rerun up to its gradient, without the
             optimizer step.
-        has_placeholder_values: Whether the program ran with placeholder values. If so, only the shapes are meaningful.
+        has_placeholder_values: Whether the program ran with placeholder values. In that case, only the shapes of its
+            values are meaningful.
         watched: Always empty. The attribute exists because pictures also read it from tapes.
         listeners: The functions that :meth:`close` calls.
         known_rules: For each row that a picture showed, the rule in minitape's own table, or None if the table has no
@@ -259,11 +259,11 @@ class Recording(PictureSource):
     # -- reading -----------------------------------------------------------------------------------
 
     def read_source_lines(self, file: str) -> TextList:
-        """Return the lines of the source file that rows come from, including line endings."""
+        """Return the lines of one of the program's source files, including line endings."""
         return read_source_lines(file)
 
     def snapshot(self, target: Any = None, sources: Any = None) -> dict:
-        """Return the snapshot that pictures show, as :mod:`minitape.picture.snapshots` documents it.
+        """Return the snapshot that pictures show, in the format documented in :mod:`minitape.picture.snapshots`.
 
         Args:
             target: The target whose last backward pass is shown, or None for the most recent backward pass.
@@ -297,8 +297,8 @@ class Recording(PictureSource):
         In a model with many layers, each block is one node.
 
         Args:
-            model: The model whose layers ran. It provides the class names and the parameter counts of the layers. If
-                None, the graph shows only the facts in the recording. PyTorch modules are supported.
+            model: The model whose layers ran. The model provides the class names and the parameter counts of the
+                layers. If None, the graph shows only the facts in the recording. PyTorch modules are supported.
 
         Returns:
             A ``graphviz.Digraph``, which a notebook displays and whose ``render`` method writes a file.
@@ -332,7 +332,7 @@ class Recording(PictureSource):
         return value if isinstance(value, int) and 0 <= value < len(self.rows) else None
 
     def list_rows(self, source: Any) -> RowList:
-        """Return all rows that stood for a source, in the order in which they were recorded."""
+        """Return all rows that have stood for a source, in the order in which they were recorded."""
         row = self.find_row(source)
         return [] if row is None else [row]
 
@@ -352,7 +352,7 @@ class Recording(PictureSource):
         return sweep.sources or [row for row in sorted(sweep.adjoints) if self.rows[row].kind != "operation"]
 
     def find_last_sweep(self, target: Any = None) -> BackwardPass | None:
-        """Return the last sweep, or the last sweep that began at ``target``, or None if no such sweep ran."""
+        """Return the last sweep (from ``target``, if given), or None if no such sweep ran."""
         if target is None:
             return self.sweeps[-1] if self.sweeps else None
         return self.find_last_sweep_from_or_else_through(self.find_row(target))
@@ -360,14 +360,14 @@ class Recording(PictureSource):
     def list_sweeps_from_or_else_through(self, row: OptionalNumber) -> list[BackwardPass]:
         """Return the sweeps that began at a row, latest first.
 
-        If no sweep began there, return the sweeps that passed through the row, such as a sweep that began at the scaled
+        If no sweep began at the row, return the sweeps that passed through it, such as a sweep that began at the scaled
         value of a loss.
         """
         passes = self.sweeps[::-1]
         return [sweep for sweep in passes if row in sweep.target] or [sweep for sweep in passes if row in sweep.edges]
 
     def find_last_sweep_from_or_else_through(self, row: OptionalNumber) -> BackwardPass | None:
-        """Return the last sweep that began at or passed through a row, preferring a sweep that began there."""
+        """Return the last sweep that began at a row, or else the last sweep that passed through it, or None."""
         return next(iter(self.list_sweeps_from_or_else_through(row)), None)
 
     def __repr__(self) -> str:
@@ -492,7 +492,8 @@ def map_layer_paths_to_descriptions(model: object) -> TextsByName:
     """Return the class and the number of parameters of each layer, keyed by the layer's path in the model.
 
     Args:
-        model: A model with a ``named_modules`` method, such as a PyTorch module. For other models, the result is empty.
+        model: A model with a ``named_modules`` method, such as a PyTorch module. If the model has no such method, the
+            result is empty.
     """
     named_modules = getattr(model, "named_modules", None)
     if named_modules is None:

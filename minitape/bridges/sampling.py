@@ -1,6 +1,7 @@
 """Record only some steps of a training loop.
 
-A block records either every n-th step or the first steps. Between recorded steps, the framework runs unobserved.
+A block records either every n-th step or only the first few steps. Between recorded steps, the framework runs
+unobserved.
 """
 
 from __future__ import annotations
@@ -81,8 +82,8 @@ class SampledSteps:
         """Prepare the block.
 
         Args:
-            every: Record the first step and then every ``every``-th step.
-            first: Record the first ``first`` steps together, in a single recording. Exactly one of ``every`` and
+            every: Record the first step and then every n-th step, where n is this number.
+            first: Record this many initial steps together, in a single recording. Exactly one of ``every`` and
                 ``first`` must be given.
             build_block: A function that creates a block for one recorded step.
             step_ends: The (owner, name) pair of each framework function that computes gradients and may therefore end
@@ -205,7 +206,7 @@ class SampledSteps:
 
     @property
     def is_recording(self) -> bool:
-        """Whether the running step is being recorded."""
+        """Whether the current step is being recorded."""
         return self._open_block is not None
 
     def record_next_steps_unless_recording(self, count: int) -> None:
@@ -251,7 +252,7 @@ class SampledSteps:
     __exit__: ExitProperty = InterruptSafeExit(_exit_block, lambda block: block._entered)
 
     def __repr__(self) -> str:
-        """Return the number of steps and the latest recording."""
+        """Describe the block by its number of steps and its latest recording."""
         return f"{type(self).__name__}({self.steps} steps, {self.latest!r})"
 
     def __getattr__(self, name: str) -> Any:

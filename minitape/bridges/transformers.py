@@ -9,7 +9,7 @@ from .torch import record
 
 
 class TransformersExplain(ExplainedSteps, TrainerCallback):
-    """Records the first step and then every ``every``-th step, and warns about problems with the model.
+    """Records the first step and then every n-th step (n is ``every``), and warns about problems with the model.
 
     A recorded step includes all batches whose gradients are accumulated in the step. ``log(step, page)`` is called
     after each recorded step, and ``page`` and ``problems`` describe the last recorded step.

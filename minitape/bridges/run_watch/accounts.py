@@ -1,7 +1,7 @@
 """Track what each backward pass in a run added to gradients, and what happened to the gradients afterwards.
 
-The counts are kept for each route instead of for each contribution, so that memory use does not grow during the run. A
-route consists of the lines that contributed to the gradient, the changes made to it, and its fate.
+Gradients are counted per route instead of per contribution, so that memory use does not grow during the run. A route
+consists of the lines that contributed to the gradient, the changes made to it, and its fate.
 """
 
 from __future__ import annotations
@@ -113,8 +113,8 @@ class Account:
         changes: The changes made to the gradient since it was last empty.
         used_by: The numbers of the optimizers whose steps used the pending contributions.
         route_counts: The number of times each route was taken, by route number.
-        norms: The smallest, largest and last norm among the gradients that steps used. The list is empty if there were
-            none.
+        norms: The smallest, largest and last norm among the gradients that steps used. The list is empty if no step
+            used a gradient.
         zero_norms: The number of consecutive measured steps in which backward passes had sent only zeros.
         moves: The number of sampled steps that changed the parameter, and the smallest and largest update divided by
             the parameter's norm.
@@ -274,7 +274,8 @@ class Anomaly(NamedTuple):
     Attributes:
         kind: "loss", "gradient" or "weight".
         pass_number: The number of the backward pass in which the value was seen.
-        first_pass: The first backward pass that may have caused the value. All earlier passes are known to be finite.
+        first_pass: The first backward pass that may have caused the value. The results of all earlier passes are known
+            to be finite.
         site: The line at which the value was seen.
     """
 
@@ -332,7 +333,7 @@ class RunAccounts:
         """Create the accounts of a run that is about to start.
 
         Args:
-            accounts: The accounts of the parameters, by key. The framework's watch adds entries.
+            accounts: The accounts of the parameters, by key. The framework's watch adds entries to this dictionary.
         """
         self.accounts = accounts
         self.optimizers: list[OptimizerAccount] = []
@@ -358,7 +359,7 @@ class RunAccounts:
     # -- routes ------------------------------------------------------------------------------------
 
     def find_or_add_route_number(self, account: Account, fate: str, site: Site, optimizer_number: int = 0) -> int:
-        """Return the number of the route that the gradient of an account took.
+        """Return the number of the route that an account's gradient took.
 
         Args:
             account: The account.
@@ -388,7 +389,7 @@ class RunAccounts:
     def record_cleared_gradient(
         self, account: Account, site: Site, has_program_changed_parameter: bool = False
     ) -> None:
-        """Record that the gradient of an account was cleared.
+        """Record that an account's gradient was cleared.
 
         Args:
             account: The account.
@@ -452,7 +453,7 @@ class RunAccounts:
     # -- reading -----------------------------------------------------------------------------------
 
     def list_optimizers_of(self, account: Account) -> list[OptimizerAccount]:
-        """Return the optimizers that hold the parameter of an account.
+        """Return the optimizers that hold an account's parameter.
 
         Args:
             account: The account.

@@ -62,7 +62,7 @@ def describe_second_run_and_compare_losses(answer_of_copy: JsonObject, first_run
 
 
 def find_first_pass_with_different_loss(answer_of_copy: JsonObject, first_run_losses: Sequence[float]) -> int:
-    """Return the number of the first backward pass whose loss differs between two runs, or 0 if none exists.
+    """Return the number of the first backward pass whose loss differs between two runs, or 0 if all losses agree.
 
     Args:
         answer_of_copy: The copy's JSON answer.

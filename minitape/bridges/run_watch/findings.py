@@ -75,7 +75,7 @@ def find_line_that_left_gradients_off(run: RunAccounts) -> RunFindings:
 
 
 def find_passes_adding_to_leftovers_of_other_loss(run: RunAccounts) -> RunFindings:
-    """Find passes that add to a gradient left over from another loss, after which only other optimizers stepped.
+    """Find passes that add to another loss's leftover gradient because only other optimizers stepped after that loss.
 
     Args:
         run: The accounts of the run.
@@ -112,7 +112,7 @@ def find_gradients_cleared_before_use(run: RunAccounts) -> RunFindings:
 def _report_route_cleared_more_than_used(
     run: RunAccounts, account: Account, route: Route, clearing_count: int
 ) -> RunFindings:
-    """Report a route that ends in clearing if it was taken at least as often as the routes that end in a step.
+    """Report a route if its gradients were cleared at least as often as gradients from the same line reached a step.
 
     Args:
         run: The accounts of the run.
@@ -226,12 +226,12 @@ def find_unoptimized_parameters(run: RunAccounts) -> RunFindings:
 
 
 def _check_unoptimized_parameter(run: RunAccounts, account: Account, lines_of_used_passes: set[Site]) -> RunFindings:
-    """Report a parameter if steps used other parameters' gradients from the same passes but never its gradient.
+    """Report a parameter if steps used other parameters' gradients from the same passes but never the parameter's own.
 
     Args:
         run: The accounts of the run.
         account: The account of the parameter.
-        lines_of_used_passes: The lines of the passes that steps used.
+        lines_of_used_passes: The lines of the passes whose gradients were used by steps.
     """
     routes = [route.pass_sites for route, _ in run.iter_routes_and_counts(account)]
     lines = {site for pass_sites in routes for site in pass_sites}
@@ -378,7 +378,7 @@ def find_optimizers_remade_each_step(run: RunAccounts) -> RunFindings:
 
 
 def find_idle_or_bypassed_scalers(run: RunAccounts) -> RunFindings:
-    """Find gradient scalers that are never updated, that skip all steps, or that a loss or a step bypasses.
+    """Find gradient scalers that are never updated, that skip all steps, or that are bypassed by a loss or a step.
 
     Args:
         run: The accounts of the run.

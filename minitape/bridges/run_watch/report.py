@@ -62,7 +62,7 @@ class ProblemGroup(NamedTuple):
 
 
 def build_problem_group(explanation: Explanation, names: NameList, heading: str = "") -> ProblemGroup:
-    """Return an explanation as a problem.
+    """Convert an explanation into a problem.
 
     Args:
         explanation: The explanation that the parameters share.

@@ -1,4 +1,4 @@
-"""Define a problem that the accounts of a run show."""
+"""Define the class of problems that are found in the accounts of a run."""
 
 from collections.abc import Collection, Iterator
 from typing import NamedTuple
@@ -9,7 +9,7 @@ from ...recording.sites import Site
 
 
 class RunFinding(NamedTuple):
-    """A problem in what happened to gradients during a run.
+    """A problem in the history of a run's gradients.
 
     Attributes:
         cause: One of the causes in ``explain.causes``.

@@ -13,8 +13,8 @@ from .accounts import OptimizerAccount, RunAccounts
 from .run_finding import RunFinding, RunFindings
 
 FEW_STEPS = 10  # In a run with fewer steps than this, a schedule may not have been due yet.
-TINY_RATE = 1e-4  # Steps with less than this fraction of the largest learning rate change nothing.
-RATE_SAMPLES = 200  # The maximum number of steps whose learning rates are computed again after the run.
+TINY_RATE = 1e-4  # Steps whose learning rate is below this fraction of the largest one change nothing.
+RATE_SAMPLES = 200  # The maximum number of steps whose learning rates are recomputed after the run.
 LARGE_RATE = 0.5  # A program creates an optimizer with such a large rate only if a schedule computes the actual rate.
 FULL_SHARE = 0.9  # A schedule that is stepped in more than this share of the steps counts as stepped in every step.
 
@@ -127,7 +127,7 @@ def explain_schedule_decayed_too_early(
         The explanation, or None if the learning rate was large enough in half of the steps or cannot be computed.
     """
     steps = range(0, step_count, step_count // RATE_SAMPLES + 1)
-    with suppress(Exception):  # A schedule that the program defines may not accept a number.
+    with suppress(Exception):  # A schedule defined by the program may not accept a step number.
         rates = [float(rate_of_step(step)) for step in steps]
         last = max(step for step, rate in zip(steps, rates, strict=True) if rate > TINY_RATE * max(rates))
         if step_count > 2 * FEW_STEPS and last < step_count / 2:

@@ -56,7 +56,7 @@ class SideEffects:
 def _pass_side_effects_to_listeners(
     event: str, args: tuple[Any, ...]
 ) -> None:  # The type is Any, because the arguments depend on the event.
-    """Pass side effects on to the listeners. Python runs this for each audited event, so it must be fast."""
+    """Pass side effects on to the listeners. This must be fast, because Python calls it for each audited event."""
     if not _listeners:
         return
     effect = ""

@@ -1,6 +1,6 @@
 """Write the last line of the page about a run. This line states how much of the run was observed.
 
-The line begins with "Healthy:" only if no problem was observed. Otherwise, it begins with "Observed:".
+The line begins with "Healthy:" only if no problem was observed. Otherwise, the line begins with "Observed:".
 """
 
 from collections.abc import Callable, Collection
@@ -12,7 +12,7 @@ from ..model_page import join_parameter_names
 from .accounts import Account, RunAccounts
 
 ROUNDING_NORM = 1e-7  # A gradient that changes no weight and has a smaller norm than this is a rounding error.
-ABSURD_NORM = 1e8  # A run whose gradients have a larger norm is never called healthy.
+ABSURD_NORM = 1e8  # A run with a gradient norm above this limit is never called healthy.
 MAX_NAMES = 3  # The maximum number of parameters to name in each group.
 
 

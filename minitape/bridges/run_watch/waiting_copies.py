@@ -108,7 +108,7 @@ def fork_waiting_copy(pass_number: int) -> WaitingCopy | CopyRequest:
         pass_number: The number of backward passes that the program has run.
 
     Returns:
-        In the original process, the waiting copy. In a copy that has been woken, the request that the copy must answer.
+        The waiting copy in the original process, or the request to answer in a copy that has been woken.
     """
     sys.stdout.flush()
     sys.stderr.flush()
