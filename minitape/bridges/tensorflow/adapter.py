@@ -78,7 +78,7 @@ def build_question(recording: TensorFlowRecording, target: Any, source: Any) -> 
 
 
 def _copy_row_with_tape_state_as_cause(adapter: TensorFlowAdapter, row: RecordedRow) -> RecordedRow:
-    """Copy a row. If the tape's state blocks the gradient, the edges of the copy give that state as their cause."""
+    """Copy a row, and store the tape's state as the cause of the copy's edges if that state blocks the gradient."""
     extra: TensorFlowExtra = row.extra
     state, _ = adapter.find_tape_state_at_row(row.index)
     sweep = adapter.sweep
@@ -108,8 +108,8 @@ class TensorFlowAdapter(FrameworkAdapter):
         log: The recording's log.
         sweep: The backward pass that computed the gradient of the source, or else the first pass that began at or
             passed through the target, or None if no such pass exists.
-        tape: The tape of the backward pass. If no pass exists, the newest tape that recorded the target, or else the
-            newest tape. None if the block has no tape.
+        tape: The tape of the backward pass. If no pass exists, this is the newest tape that recorded the target, or
+            else the newest tape. The value is None if the block has no tape.
     """
 
     framework = "tensorflow"
@@ -208,7 +208,7 @@ class TensorFlowAdapter(FrameworkAdapter):
         return self.log.find_variable_creation(to_handle_or_value(obj))
 
     def find_leaf_creation(self, row: RecordedRow) -> Creation:
-        """Return when and where a leaf was created. The creation of a leaf that is not a variable is unknown."""
+        """Return when and where a leaf was created, which is known only for variables."""
         return self.find_creation(row.find_object()) if row.kind == "variable" else Creation(-1)
 
     def find_custom_rule(self, row: RecordedRow) -> Function | None:
@@ -239,8 +239,8 @@ class TensorFlowAdapter(FrameworkAdapter):
     ) -> bool:
         """Return whether a row's object was created as a replacement for the source.
 
-        The statement must call a class, no name may refer to the row's object, and no existing layer may contain the
-        source.
+        This is the case if the statement calls a class, no name refers to the row's object, and no existing layer
+        contains the source.
         """
         creates_object = any(find_last_name_of_dotted_path(call.func)[:1].isupper() for call in statement.calls)
         return (

@@ -416,7 +416,7 @@ def _find_source_read_from_variable(question: TensorFlowQuestion) -> OptionalFin
 
 
 def _find_cause_in_tape_state(question: TensorFlowQuestion, row: int) -> OptionalFinding:
-    """Return a finding for an operation that ran while the tape was not recording, or None if it was recording.
+    """Return a finding for an operation that ran while the tape was not recording, or None if the tape was recording.
 
     Args:
         question: The question about the source.
@@ -432,7 +432,7 @@ def _find_cause_in_tape_state(question: TensorFlowQuestion, row: int) -> Optiona
 
 
 def find_break_inside_call_or_at_call(question: TensorFlowQuestion, finding: Finding, row: RecordedRow) -> Finding:
-    """Return the finding inside a ``tf.function`` if the break is a call to such a function, or else the given finding.
+    """If the break is a call to a ``tf.function``, return the finding inside that function, or else the given finding.
 
     Args:
         question: The question about the source.
@@ -503,9 +503,9 @@ def _select_variant_for_tape_state(row: RecordedRow, finding: Finding, tape_stat
 
 
 def _change_to_dataset_escape(row: RecordedRow, finding: Finding) -> None:
-    """Change a finding so that it blames an escape into a dataset, on the line that maps the dataset or calls Keras."""
+    """Make a finding blame an escape into a dataset and the line that maps the dataset or calls Keras."""
     use = find_statement(row.site)
-    keras_function = find_keras_function_giving_numpy(use)  # Keras converts the arrays that it receives to a dataset.
+    keras_function = find_keras_function_giving_numpy(use)  # Keras converts the arrays that it receives into a dataset.
     finding.cause, finding.detail = "left_through_numpy", f"{keras_function}()" if keras_function else ""
     finding.variant = VARIANT_BY_KERAS_FUNCTION.get(keras_function, "dataset")
     if not keras_function:
@@ -515,7 +515,7 @@ def _change_to_dataset_escape(row: RecordedRow, finding: Finding) -> None:
 
 
 def find_operation_without_derivative(question: TensorFlowQuestion) -> OptionalFinding:
-    """Find a recorded operation that has no derivative for its input.
+    """Find a recorded operation that has no derivative with respect to its input.
 
     Args:
         question: The question about the source.
@@ -604,7 +604,7 @@ def find_cause_in_function_call(question: TensorFlowQuestion, call_row: int) -> 
 
 
 def rank_escapes_and_numpy_memory_reads(question: TensorFlowQuestion, escapes: Sequence[Escape]) -> list[Escape]:
-    """Return the escapes, latest first, followed by NumPy's reads of memory and then by the conditions of branches.
+    """Return the escapes, latest first, followed by NumPy's reads of memory and then by branch conditions.
 
     Args:
         question: The question about the source.
@@ -658,7 +658,7 @@ def build_finding_of_first_escape(question: TensorFlowQuestion, escapes: Sequenc
 
 
 def find_keras_function_giving_numpy(statement: Statement) -> str:
-    """Return the name of the Keras function that a line calls and that returns NumPy arrays, or "" if none exists.
+    """Return the name of the Keras function that a line calls to get NumPy arrays, or "" if it calls no such function.
 
     Args:
         statement: The statement.
@@ -797,7 +797,7 @@ def find_uncalled_layer_of_source(question: TensorFlowQuestion) -> OptionalFindi
 def move_finding_into_python_or_tf_function(
     question: TensorFlowQuestion, finding: Finding, row: RecordedRow
 ) -> Finding:
-    """Return the finding inside a Python function or ``tf.function`` if the given finding blames such a function.
+    """If a finding blames a Python function or a ``tf.function``, return the finding inside that function.
 
     Args:
         question: The question about the source.
@@ -827,7 +827,7 @@ def find_missing_tape(question: TensorFlowQuestion) -> OptionalFinding:
 
 
 def does_escape_reach_target_branch_or_loss(question: TensorFlowQuestion, escape: Escape) -> bool:
-    """Return whether an escaped value decided a branch, reached the target, or became the result of a Keras loss.
+    """Return whether an escaped value decided which branch ran, reached the target, or was returned by a Keras loss.
 
     Args:
         question: The question about the source.
@@ -888,7 +888,7 @@ TENSORFLOW_CHECKS = FrameworkChecks(
 def build_named_question(
     recording: TensorFlowRecording, target: Any, source: Any, name: str = ""
 ) -> TensorFlowQuestion:
-    """Build a question that includes its source's name.
+    """Build a question, including the name of its source.
 
     Args:
         recording: The recording that contains the rows.

@@ -45,7 +45,8 @@ class ReplayedCall(NamedTuple):
     """The result of a repeated call.
 
     Attributes:
-        recording: The recording of the repetition. After an error, it contains the rows before the error.
+        recording: The recording of the repetition. After an error, the recording contains only the rows before the
+            error.
         results: The tensors that the function returned, or an empty list after an error.
         arguments_by_name: The arguments that the function received, keyed by parameter name.
     """
@@ -208,7 +209,7 @@ def list_recording_and_reruns(recording: TensorFlowRecording) -> list[TensorFlow
 def iter_targets_with_recordings(
     recording: TensorFlowRecording,
 ) -> Iterator[tuple[TensorFlowRecording, RecordedRow]]:
-    """Yield the recording and the row of each target of a sweep, including the targets in compiled steps."""
+    """Yield the recording and the row of each sweep target, including the targets in compiled steps."""
     for item in list_recording_and_reruns(recording):
         for sweep in item.sweeps:
             for row in sweep.target:
@@ -240,7 +241,7 @@ def replay_one_call_per_compiled_step(recording: TensorFlowRecording) -> list[St
 def _select_call_with_finite_variables_or_last(
     recording: TensorFlowRecording, calls: Sequence[FunctionCall]
 ) -> FunctionCall:
-    """Return the last call that started with all variables finite, or the very last call if there was none."""
+    """Return the last call before which all variables were finite, or else simply the last call."""
     for call in reversed(calls):
         states = [recording.rows[row].value for _, row in call.variable_states]
         if all(state is None or state.is_all_finite for state in states):

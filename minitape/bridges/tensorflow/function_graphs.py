@@ -42,7 +42,7 @@ def is_tape_or_function_with_tape(owner: Any) -> bool:
 
 
 def find_indices_of_changed_handles(graph: Any) -> set[int]:
-    """Return the positions of the inputs that are handles of variables that the graph changes.
+    """Return the positions of a graph's inputs that are handles of variables changed by the graph.
 
     The result is stored in the graph.
     """
@@ -69,7 +69,7 @@ def find_indices_of_changed_handles(graph: Any) -> set[int]:
 
 
 def is_replayable(graph: Any) -> bool:
-    """Return whether a graph can safely be repeated: it reads nothing from outside and changes only variables."""
+    """Return whether a graph is safe to repeat because it reads nothing from outside and changes only variables."""
     return all(
         not op.op_def.is_stateful
         or changes_variable(op.type)

@@ -72,8 +72,8 @@ class TensorFlowExtra:
         is_watched_late: Whether a tape began to watch the row only after its first use.
         function_call: The ``tf.function`` call, if the row is one of its results.
         call_stack: For a row not recorded by any tape, its line and the calls that led to it.
-        row_count: For a returned gradient, the number of rows that existed when it was returned. None for all other
-            rows.
+        row_count: For a returned gradient, the number of rows that existed when it was returned. The value is None for
+            all other rows.
     """
 
     value_or_handle: Any
@@ -84,7 +84,7 @@ class TensorFlowExtra:
     row_count: OptionalNumber = None
 
     def find_object(self) -> Any:
-        """Return the tensor of the row or, for a variable, the handle. A sweep accepts both as sources.
+        """Return a row's tensor or, for a variable, its handle. A sweep accepts tensors and handles as sources.
 
         If the tensor no longer exists, return its ``tf.TensorSpec`` (see :attr:`TensorFlowValue.tensor`).
         """
@@ -221,7 +221,7 @@ class FunctionCall:
 
 
 class RowLimitReached(BaseException):
-    """Raised if a repeated call exceeds a recording's row limit.
+    """Raised if a repeated call exceeds the row limit of its recording.
 
     This class derives from `BaseException` so that programs do not catch it.
     """

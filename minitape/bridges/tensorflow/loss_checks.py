@@ -97,7 +97,7 @@ def explain_wrong_loss_or_optimizer_arguments(recording: TensorFlowRecording) ->
 
 
 def explain_unused_gradients_of_compiled_steps(recording: TensorFlowRecording) -> OptionalExplanation:
-    """Explain that the calls of a ``tf.function`` computed gradients without ever changing a variable.
+    """Explain that calls to a ``tf.function`` computed gradients without ever changing a variable.
 
     Args:
         recording: The recording of the program.

@@ -64,7 +64,7 @@ def collect_requested_handle_ids(recording: TensorFlowRecording) -> set[int]:
 def iter_variables_with_paths(
     container: Any, path: str, depth: int = 0, visited_ids: set[int] | None = None
 ) -> Iterator[tuple[str, Any]]:
-    """Yield the path and the variable for each variable in a layer, a list or a dictionary.
+    """Yield a (path, variable) pair for each variable in a layer, a list or a dictionary.
 
     Args:
         container: A layer, module, list, tuple, dictionary or variable. For other objects, nothing is yielded.
@@ -128,7 +128,7 @@ def is_float_variable(variable: Any) -> bool:
 
 
 def collect_sources_meant_to_be_trained(recording: TensorFlowRecording) -> SourcesByName:
-    """Return the trainable variables that the block read or changed, keyed by name.
+    """Return the trainable variables that were read or changed in the block, keyed by name.
 
     Sources whose gradient is None are also included, even if they are tensors.
     """

@@ -131,7 +131,7 @@ def find_index_label(op: str, inputs: Sequence, outputs: Sequence) -> str:
 
     Args:
         op: TensorFlow's name for the operation.
-        inputs: Its input tensors. For a StridedSlice, the second contains where each part of the index begins.
+        inputs: Its input tensors. For a StridedSlice, the second input contains the start of each part of the index.
         outputs: Its results. If each part of the index removes an axis, all parts are integers.
     """
     if op != "StridedSlice" or inputs[0].shape.rank - outputs[0].shape.rank != inputs[1].shape[0]:

@@ -72,7 +72,7 @@ class TensorFlowRecording(FrameworkRecording):
         return filter_sweeps_by_source(sweeps, source) or (sweeps if getattr(source, "trainable", True) else [])
 
     def collect_sources_meant_to_be_trained(self) -> SourcesByName:
-        """Return the trainable variables that the block read or changed, keyed by name."""
+        """Return the trainable variables that were read or changed in the block, keyed by name."""
         from .model_variables import collect_sources_meant_to_be_trained
 
         return collect_sources_meant_to_be_trained(self)
@@ -100,7 +100,7 @@ class TensorFlowRecording(FrameworkRecording):
         return replay_steps_and_find_last_one_for_source(self, source)
 
     def list_rows(self, source: Any) -> RowList:
-        """Return all rows that stood for a tensor or a variable, in order."""
+        """Return all rows that have stood for a tensor or a variable, in order."""
         return self.log.tensor_rows.list_rows_of_tensor_or_variable(source)
 
     def read_weights_around_last_step(self, source: Any) -> tuple[OptionalArray, OptionalArray]:
@@ -119,7 +119,7 @@ class TensorFlowRecording(FrameworkRecording):
             call_kwargs: Its keyword arguments.
 
         Returns:
-            The explanation for the first source; None if the call had no target or source, or if missing gradients
+            The explanation for the first source, or None if the call had no target or source, or if missing gradients
             are not to blame.
         """
         asked = dict(zip(("tape", "target", "sources"), call_args, strict=False)) | dict(call_kwargs)
@@ -204,7 +204,7 @@ STEP_ENDS.append((Function, "__call__"))
 
 
 def _read_loss_or_nan_if_results_nonfinite(recording: Any, args: tuple, results: Any) -> OptionalFloat:
-    """Return the loss of an unrecorded step: NaN if its results are not finite, or None if the loss is unknown.
+    """Return the loss of an unrecorded step, NaN if its results are not finite, or None if the loss is unknown.
 
     Args:
         recording: The latest recording.
@@ -250,7 +250,7 @@ def record(
             scope that begins with the function's name, and tapes inside the functions are recorded. The last bits of a
             result may differ from those that the compiled function computes.
         every: Record the first step and then every n-th step. ``every=100`` records every hundredth step.
-        first: Record the first n steps together, in a single recording. ``first=5`` records the first five.
+        first: Record the first n steps together, in a single recording. ``first=5`` records the first five steps.
 
     Returns:
         A context manager that provides the recording, as in ``with record() as recording:``.

@@ -79,7 +79,7 @@ class TensorFlowLog:
         running_line: Finds the line that is running and the calls that led to it.
         tape_history: The tape events in the block.
         tensor_rows: The rows of tensors and variables.
-        creations: For each handle, the time and line at which the block created the variable.
+        creations: For each handle, the time and the line at which the variable was created in the block.
         custom_rules: The gradient function of each ``tf.custom_gradient`` call, keyed by operation name.
         misused_call: The line of a Keras loss or optimizer that received wrong arguments, the cause, and its variant.
         explanation_of_failed_step: The reason why an optimizer refused a step without gradients, or None.
@@ -134,10 +134,10 @@ class TensorFlowLog:
         self.tape_history.record_tape_event(event, tape, len(self.rows), self.running_line.find_call_stack())
 
     def remember_gradients_returned_by_last_sweep(self, gradients: Sequence, sources: Sequence) -> None:
-        """Remember the gradients that the last sweep returned, with their targets.
+        """Remember the gradients that the last sweep returned, together with the sweep's targets.
 
         Args:
-            gradients: The gradients. Any that are not tensors are ignored.
+            gradients: The gradients. Gradients that are not tensors are ignored.
             sources: The tensors and handles that the gradients belong to.
         """
         call_stack = self.running_line.find_call_stack()
@@ -435,7 +435,7 @@ class TensorFlowLog:
         self.recording.record_escape(self.tensor_rows.find_or_add_row(tensor), method, self.running_line.find_site())
 
     def find_variable_creation(self, handle: Any) -> Creation:
-        """Return when and where the block created a variable, or ``Creation(-1)`` for an older variable.
+        """Return when and where a variable was created in the block, or ``Creation(-1)`` for an older variable.
 
         Args:
             handle: The variable's handle.

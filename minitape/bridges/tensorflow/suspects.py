@@ -260,7 +260,7 @@ def _find_trainable_true_site_unless_assigned(statements: list[Statement], name:
 
 def _collect_ids_with_gradient_and_no_new_value(run: CheckedRun) -> set[int]:
     """Return the handle identities of variables that have a gradient but never changed."""
-    # Each value of a variable has a row of its own.
+    # Each value that a variable takes has its own row.
     return {key for key, variable in run.sources_with_gradient.items() if len(run.find_source_rows(variable)) < 2}
 
 

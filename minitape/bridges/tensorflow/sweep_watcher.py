@@ -31,7 +31,7 @@ class SweepWatcher:
     """
 
     def __init__(self, writer: SafeWriter):
-        """Prepare to watch the sweeps for a writer's recording."""
+        """Prepare to record sweeps through the given writer."""
         self.writer, self.recording, self.log = writer, writer.recording, writer.recording.log
         self.mark_rows_watched_by_now = partial(writer.run_safely, self.log.tensor_rows.mark_rows_watched_by_now)
         self.sweep_operations: list[tuple] = []

@@ -77,7 +77,7 @@ class TensorRows:
         rows.append(row)
 
     def find_or_add_row(self, tensor: Any) -> int:
-        """Return the row of a tensor, or of the current state of a variable. A value without a row becomes a new leaf.
+        """Return the row of a tensor, or of the current state of a variable, adding a leaf if no row exists.
 
         Args:
             tensor: A tensor or a variable's handle.
@@ -88,7 +88,7 @@ class TensorRows:
         return rows[-1] if rows else self._add_leaf_row(tensor)
 
     def find_or_add_state_row(self, handle: Any, value: Any = None) -> int:
-        """Return the row of the current state of a variable. A state without a row becomes a new leaf.
+        """Return the row of the current state of a variable, adding a leaf if no row exists.
 
         Args:
             handle: The variable's handle.

@@ -31,7 +31,7 @@ class TraceState:
     """The Python values that a ``tf.function`` read when it was last traced.
 
     Attributes:
-        values: The values, keyed by pairs of the reading function and the value's name.
+        values: The values, each keyed by the function that reads it and by its name.
         trace_count: The number of traces so far.
         call_count: The number of calls so far.
         stale_key: The key of the first value that was replaced before a call, or None.
@@ -148,7 +148,7 @@ def find_statement_incrementing_used_number(function: Any, name: str) -> Any:
 
 
 def _read_outside_values_of_function_and_callees(function: Any) -> OutsideData:
-    """Return the values that a function and its callees read from outside, such as numbers, arrays and optimizers."""
+    """Return the outside values that a function and its callees read, such as numbers, arrays and optimizers."""
     values = OutsideData()
     models = {
         find_name_in_program(model) or model.name: model for model in list_keras_models_trained_via_closures(function)
@@ -208,7 +208,7 @@ def find_name_in_program(wanted_object: Any) -> str:
 def _is_unchanged_or_only_frozen(old_value: Any, new_value: Any) -> bool:
     """Return whether a value is unchanged or, for a model, whether no variable has become trainable."""
     if isinstance(old_value, dict):
-        # A step may keep training variables that are frozen by now, such as a discriminator's variables after they are
-        # frozen for the generator's step.
+        # A step may keep training variables that the program froze after the trace. For example, a program freezes a
+        # discriminator's variables for the generator's step.
         return all(is_trainable or not new_value.get(key) for key, is_trainable in old_value.items())
     return old_value is new_value or (isinstance(old_value, PYTHON_TYPES) and old_value == new_value)

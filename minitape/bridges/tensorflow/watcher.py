@@ -63,7 +63,7 @@ class TensorFlowWatcher(Watcher):
         self._apply_depth = 0  # This is greater than 0 while an optimizer takes a step.
         # While the graph of a tf.function runs, this is its call, and `_running_function` is its concrete function.
         self._function_call: FunctionCall | None = None
-        self._is_loss_scaled = False  # Whether scale_loss was called since the last step.
+        self._is_loss_scaled = False  # Whether scale_loss has been called since the last step.
         self._running_function: Any = None
 
     # -- the block ---------------------------------------------------------------------------------
@@ -267,7 +267,7 @@ class TensorFlowWatcher(Watcher):
         return original(optimizer, loss)
 
     def _step_and_record_if_loss_is_unscaled(self, original: Any, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
-        """Record the line of a step that divides the gradients by a scale by which the loss was not multiplied."""
+        """Record the line of a step that divides the gradients by a loss scale although the loss was not scaled."""
         if not self._is_loss_scaled:
             self.log.misused_call = self.log.running_line.find_site(), "scaler", "unscaled_loss"
         self._is_loss_scaled = False

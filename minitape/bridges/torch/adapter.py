@@ -1,4 +1,4 @@
-"""Adapt a PyTorch recording, with its tensors and parameters, to the checks."""
+"""Adapt a PyTorch recording, including its tensors and parameters, for use by the checks."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class TorchAdapter(FrameworkAdapter):
         return [named_object for named_object in list_all_named_program_objects() if named_object[0].isidentifier()]
 
     def find_creation(self, tensor: Any) -> Creation:
-        """Return the place where a tensor was created. The time is 0, as the PyTorch bridge does not record times."""
+        """Return where a tensor was created. The time is 0, because the PyTorch bridge does not record times."""
         site = self.log.creations.get(tensor)
         return Creation(0, [] if site is None else [site])
 

@@ -237,7 +237,7 @@ class TorchGraph:
         if not self.target_rows and not sweep.target:
             sweep.target.append(row)
         earlier_value: TorchValue | None = sweep.adjoints.get(row) if is_leaf else None
-        # A nested pass, such as one run by a checkpoint, has already delivered a part of the adjoint.
+        # A nested pass, such as one run by a checkpoint, has already delivered part of the adjoint.
         earlier_adjoint = None if earlier_value is None else earlier_value.get_unchanged_tensor()
         summed_adjoint, value = self._partial_sums.pop(row, (None, None))
         if value is None or summed_adjoint is not adjoint or earlier_adjoint is not None:
@@ -302,7 +302,7 @@ def find_grad_fn(tensor: Tensor) -> Any:
     """Return the autograd node that computed a tensor, or None if the tensor is a leaf or PyTorch raises an error."""
     try:
         return tensor.grad_fn
-    except RuntimeError:  # PyTorch raises this if the tensor is a view from a no_grad block and its base has changed.
+    except RuntimeError:  # PyTorch raises this error for a view from a no_grad block whose base has changed.
         return None
 
 

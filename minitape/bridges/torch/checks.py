@@ -68,7 +68,7 @@ def _explain_in_place_change(question: TorchQuestion, error_message: str) -> Fin
 
     Args:
         question: The question about the gradient.
-        error_message: PyTorch's error, which names the node of the changed value.
+        error_message: PyTorch's error message, which names the node of the changed value.
     """
     # Each change is a pair of rows that hold the value before and after the change.
     changes = [rows for rows in question.adapter.log.in_place_changes if not question.ancestors.isdisjoint(rows)]
@@ -78,7 +78,7 @@ def _explain_in_place_change(question: TorchQuestion, error_message: str) -> Fin
     ]
     assigned_lines = [event["line"] for event in question.adapter.recording.events if event["kind"] == "assign"]
     if named or (changes and not assigned_lines):
-        # Prefer a change of a value whose node the error names.
+        # Prefer changes to a value whose node is named in the error.
         _, row_after = named[-1] if named else changes[-1]
         return build_row_finding(question, "in_place", row_after)
     if not assigned_lines:
@@ -128,9 +128,10 @@ def find_source_without_requires_grad_when_used(question: TorchQuestion) -> Opti
 
 
 def _find_only_freezing_or_use_site(use_site: Site, is_parameter: bool) -> Site:
-    """Return the one line that freezes parameters, or the line that uses the source.
+    """Return the only line that freezes parameters, or else the line that uses the source.
 
-    If the source is not a parameter, or if no line or several lines freeze parameters, return the latter.
+    The line of the use is returned if the source is not a parameter, or if parameters are frozen on several lines or on
+    none.
     """
     freezing = [
         statement
@@ -152,7 +153,7 @@ def find_creation_site_in_recording_or_text(question: TorchQuestion, row: Record
         return row.site
     attribute, variable = name.rpartition(".")[2], name.partition("[")[0]
     use = find_statement(row.site)
-    # A function may use a name that the module creates below the function but before calling the function.
+    # A function may use a name that its module binds below the function but before the call.
     earlier_statements = [
         statement
         for statement in list_statements(use.file)
@@ -270,7 +271,7 @@ def build_finding_of_earlier_break_or_escapes(question: TorchQuestion, escapes: 
 
 
 def list_breaks_at_rebuilt_tensor(question: TorchQuestion, escape_finding: Finding) -> list[Finding]:
-    """List the break at a new tensor that is built from values that had left PyTorch, if there is such a break."""
+    """If a new tensor was built from values that had left PyTorch, list the break at this tensor."""
     start = find_statement(escape_finding.site)
     if escape_finding.cause == "branch":
         return []
@@ -485,7 +486,7 @@ def blame_hook_rule_or_sample_for_zeros(question: TorchQuestion, finding: Findin
 
 
 def find_missing_backward_if_no_target(question: TorchQuestion) -> OptionalFinding:
-    """Report that no backward pass ran, if no target is known.
+    """If no target is known, report that no backward pass ran.
 
     Args:
         question: The question about the source.

@@ -1,7 +1,7 @@
 """Summarize large tensors on their own devices, and copy each device's summaries to the host together.
 
-A copy from a GPU waits until the GPU has finished its work. Copying one number from each large tensor would therefore
-make the program wait hundreds of times in each training step.
+Copying data from a GPU waits until the GPU has finished its work. Copying one number from each large tensor would
+therefore make the program wait hundreds of times in each training step.
 """
 
 from __future__ import annotations

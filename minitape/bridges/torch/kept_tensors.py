@@ -36,7 +36,8 @@ class TorchValue(KeptValue):
 
     Attributes:
         tensor_version: The number of in-place changes to the tensor before it was kept.
-        device_summary: A large tensor's summary until it is copied to the host, or None if none exists.
+        device_summary: The summary of a large tensor until the summary is copied to the host, or None at all other
+            times.
         keeps_fingerprint: Whether to compute the fingerprint before the tensor is released.
     """
 
@@ -179,8 +180,9 @@ def compute_fingerprint(tensor: Tensor) -> Tensor:
     """Return integers that, barring coincidence, change whenever an element of the tensor changes.
 
     The integers are the sums of the bit patterns in each row of ``FINGERPRINT_WIDTH`` numbers, followed by the bit
-    patterns of the remaining numbers. All of them are exact and stay on the tensor's device. The elements' bytes are
-    read as the widest integers that divide them evenly, because PyTorch sums 64-bit integers without converting them.
+    patterns of the remaining numbers. All of these integers are exact and stay on the tensor's device. The elements'
+    bytes are read as the widest integers that divide them evenly, because PyTorch sums 64-bit integers without
+    converting them.
 
     Args:
         tensor: The tensor.

@@ -37,7 +37,7 @@ def collect_parameters_by_model_name_and_path(module: Module) -> SourcesByName:
 
 
 def collect_used_unregistered_parameters(recording: TorchRecording, module: Module) -> SourcesByName:
-    """Return the module's parameters that the block used but ``module.parameters()`` does not list.
+    """Return the module's parameters that were used in the block but are not listed by ``module.parameters()``.
 
     Args:
         recording: The recording of the block.
@@ -76,7 +76,7 @@ class UnregisteredParameter(NamedTuple):
 def iter_parameters_in_plain_attributes(root_module: Module) -> Iterator[UnregisteredParameter]:
     """Yield the parameters in the plain lists, dictionaries and objects of a module and its submodules.
 
-    PyTorch does not look for parameters there. Parameters that are registered elsewhere are also included.
+    PyTorch does not look for parameters in such objects. Parameters that are registered elsewhere are also included.
     """
     for path, owner in root_module.named_modules():
         for attribute, value in [*vars(owner).items()]:
@@ -122,10 +122,10 @@ def _list_parameter_or_optimized_else_all_leaves(recording: TorchRecording, only
 
 
 def collect_sources_meant_to_be_trained(recording: TorchRecording) -> SourcesByName:
-    """Return the parameters that the block trained, keyed by name.
+    """Return the parameters that were trained in the block, keyed by name.
 
     These are the parameters of called modules, and the used leaves that are parameters or that an optimizer holds. If
-    none exist, return the other leaves that require a gradient.
+    there are no such parameters or leaves, return the other leaves that require a gradient.
     """
     log = recording.log
     sources = dict[str, Any]()

@@ -17,13 +17,13 @@ def remove_problems_disproved_by_whole_run(
 
     A non-finite or cleared gradient is not a problem if a gradient scaler skipped its step. A parameter that got no
     gradient in the first steps is not a problem if a later step used its gradient, because its training may begin late.
-    The same holds for a parameter whose copy was used, because a program may assign the copy's gradients to the
-    parameter. A program that calls ``autograd.grad`` needs no backward pass.
+    A parameter whose copy was used is not a problem in this case either, because a program may assign the copy's
+    gradients to the parameter. A program that calls ``autograd.grad`` does not need to call ``backward()``.
 
     Args:
         groups: The problems found in the recorded steps.
         accounts: The accounts of the whole run.
-        keys_by_name: The keys of the parameters, by their names in the problems.
+        keys_by_name: For each parameter name used in the problems, the key of the parameter.
         keys_with_early_gradients: The keys of the parameters that got a gradient in the recorded steps.
     """
     kept = []

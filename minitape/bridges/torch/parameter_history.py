@@ -32,10 +32,10 @@ class ParameterHistory:
     """The names of parameters, and the lines that copied, replaced or froze them.
 
     Attributes:
-        called_modules: The modules that the program called directly, not from another module, by their names.
+        called_modules: The modules that the program called directly rather than from another module, keyed by name.
         tensor_names: Each parameter's and buffer's name in its module.
         parameter_copies: For each parameter created by ``copy.deepcopy``, its original and the line that copied it.
-        removal_sites: For each replaced parameter or parameter of a replaced layer, the line that replaced it.
+        removal_sites: For each parameter that was replaced, alone or with its layer, the line that replaced it.
         freezing_sites: For each tensor, the last line that set its ``requires_grad`` to False.
     """
 
@@ -88,7 +88,7 @@ class ParameterHistory:
     def find_or_add_called_module(self, module: Module) -> str:
         """Return the name of a module that the program calls directly, and add the module if it is new.
 
-        The name is that of a variable in the function that calls the module, or else the module's class name. A number
+        The name is the module's variable name in the calling function, or else the module's class name. A number
         distinguishes modules with the same name.
 
         Args:

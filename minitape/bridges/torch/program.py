@@ -111,7 +111,7 @@ class WatchedProgram:
         self.side_effects = SideEffects()
         self.anomaly_answer: Message | None = None
         self.obstacle = ""
-        self._anomaly_was_recorded: OptionalFlag = None  # None until there is an anomaly.
+        self._anomaly_was_recorded: OptionalFlag = None  # This is None until an anomaly is found.
         self._start_copy: WaitingCopy | None = None
         self._copies: list[WaitingCopy] = []
         self._began = self._copied_at = monotonic()
@@ -388,7 +388,7 @@ class WatchedProgram:
         return report
 
     def _add_problems_findings_and_summary(self, report: RunReport, groups: list[ProblemGroup]) -> None:
-        """Add the problems of the first steps, the findings from the accounts, and the summary.
+        """Add the first steps' problems, the findings from the accounts, and the summary to a report.
 
         Args:
             report: The report to extend.

@@ -157,7 +157,7 @@ def _explain_unreachable_input(recording: TorchRecording, names: TensorNames) ->
 
 
 def _find_use_of_name_in_function_of_row(source_row: RecordedRow, searched_name: str) -> Site | None:
-    """Return the line where the function that created a source next reads a given name, or None if it does not.
+    """Return the next line that reads a given name in the function that created a source, or None if no line does.
 
     Args:
         source_row: The source's row.

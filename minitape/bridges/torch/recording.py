@@ -62,7 +62,7 @@ class TorchRecording(FrameworkRecording):
         return explain_gradient(self, target, source)
 
     def collect_sources_meant_to_be_trained(self) -> SourcesByName:
-        """Return the parameters that the block trained, keyed by their names in the program."""
+        """Return the parameters that were trained in the block, keyed by their names in the program."""
         from .model_parameters import collect_sources_meant_to_be_trained
 
         with share_searches_between_questions():
@@ -71,7 +71,7 @@ class TorchRecording(FrameworkRecording):
     def find_model_sources(self, model: Any) -> SourcesByName | None:
         """Return the parameters of a module, keyed by name, or None if the object is not a module.
 
-        The result includes unregistered parameters that the module holds and the block used.
+        The result includes unregistered parameters that the module holds and that were used in the block.
         """
         from .model_parameters import collect_parameters_by_model_name_and_path, collect_used_unregistered_parameters
 
@@ -86,7 +86,7 @@ class TorchRecording(FrameworkRecording):
         return build_checked_run(self)
 
     def list_rows(self, source: Any) -> RowList:
-        """Return all rows that stood for a tensor, in order, or an empty list for any other object."""
+        """Return all rows that have stood for a tensor, in order, or an empty list for any other object."""
         return self.log.list_rows(source) if isinstance(source, Tensor) else []
 
     def read_weights_around_last_step(self, source: Any) -> tuple[OptionalArray, OptionalArray]:
@@ -141,11 +141,12 @@ def record(*, every: OptionalNumber = None, first: OptionalNumber = None) -> Abs
     the device and copied to the host in a single transfer when the block ends.
 
     Args:
-        every: Record the first step and then every ``every``-th step. ``explain`` uses the latest recording.
-        first: Record the first ``first`` steps together, in a single recording.
+        every: Record the first step and then every n-th step, where n is this number. ``explain`` uses the latest
+            recording.
+        first: Record this many initial steps together, in a single recording.
 
     Returns:
-        A context manager; ``with record() as recording:`` gives the recording.
+        A context manager that provides the recording, as in ``with record() as recording:``.
 
     Raises:
         ValueError: If both options are given, or if an option is not a positive int.
@@ -165,7 +166,7 @@ def record(*, every: OptionalNumber = None, first: OptionalNumber = None) -> Abs
 
 @contextmanager
 def keep_used_models_and_optimizers_alive() -> Iterator[None]:
-    """Keep the modules and optimizers that the block uses alive until the block ends.
+    """Keep modules and optimizers alive until the end of the block that uses them.
 
     A program may create its model in a function, and ``explain`` needs the model after that function has returned.
     """
@@ -192,8 +193,8 @@ def why(loss: Callable[[], Tensor] | Tensor, model: Any = None) -> ModelPage:
     The function does not change any ``.grad``.
 
     Args:
-        loss: A function that takes no arguments and computes the loss, or the loss itself. A loss tensor was computed
-            before the call, so its explanations cannot name any lines.
+        loss: A function that takes no arguments and computes the loss, or the loss itself. If the loss is a tensor, it
+            was computed before the call, so the explanations cannot name any lines.
         model: The model, in any form that ``recording.explain`` accepts, or None for every parameter that the
             function used.
 

@@ -161,7 +161,7 @@ class TorchLog:
     def find_or_add_row(self, tensor: Tensor) -> int:
         """Return the row for a tensor's current version.
 
-        If none exists, add a row for a leaf or for a result of an unrecorded computation.
+        If this version has no row, add one for a leaf or for a result of an unrecorded computation.
         """
         row = self.find_current_row(tensor)
         if row is not None:
@@ -169,7 +169,7 @@ class TorchLog:
         return self._add_leaf(tensor) if find_grad_fn(tensor) is None else self._add_row_of_unrecorded_result(tensor)
 
     def list_rows(self, tensor: Tensor) -> RowList:
-        """Return all rows that stood for a tensor, or for the parameter that FSDP2 gathered from it, in order."""
+        """Return all rows that have stood for a tensor, or for the parameter that FSDP2 gathered from it, in order."""
         if hasattr(tensor, "to_local"):
             tensor = self.map_sharded_ids_to_gathered_parameters().get(id(tensor), tensor)
         return self._rows_by_tensor.get(tensor, [])
@@ -182,11 +182,11 @@ class TorchLog:
         )
 
     def is_unused_leaf_while_grad_is_off(self, tensor: Tensor) -> bool:
-        """Return whether a tensor is an unused leaf while gradients are switched off."""
+        """Return whether gradients are switched off and a tensor is a leaf that has not been used yet."""
         return not (torch.is_grad_enabled() or tensor.grad_fn or self.list_rows(tensor))
 
     def list_leaf_rows(self, tensor: Tensor) -> RowList:
-        """Return the rows in which a tensor was a leaf, one for each state that the program used."""
+        """Return the rows in which a tensor appears as a leaf, one for each state that the program used."""
         return [row for row in self.list_rows(tensor) if self.rows[row].kind != "operation"]
 
     def forget_current_row(self, tensor: Tensor) -> None:
@@ -304,7 +304,8 @@ class TorchLog:
 
         Args:
             tensor: The leaf.
-            cause: Why no gradient passes between the leaf and the rows that its values came from, or "" if none exist.
+            cause: Why no gradient passes between the leaf and the rows that its values came from, or "" if there are no
+                such rows.
             origin_rows: The rows whose values the leaf was created from.
         """
         is_tracked = tensor.requires_grad
@@ -428,7 +429,7 @@ class TorchLog:
             self.recording.events.append(event | ({"from": rows[-1]} if rows else {}))
 
 
-# Autograd records nothing in these blocks or in functions decorated with them.
+# Autograd records nothing inside these context managers or in functions that they decorate.
 PAUSE_BLOCKS = ("no_grad", "inference_mode")
 
 

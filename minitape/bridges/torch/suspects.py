@@ -180,7 +180,7 @@ def find_learning_rate_or_schedule_site(step_site: Site, excluded_schedule_sites
 
 
 def find_optimizer_creation_or_step_site(step_site: Site) -> Site:
-    """Return the line that created a step's optimizer, or the step's own line if the source does not show where.
+    """Return the line that created a step's optimizer, or the step's own line if the source shows no such line.
 
     Args:
         step_site: The line of the step.
@@ -237,7 +237,7 @@ def check_derivatives_of_custom_functions(run: CheckedRun) -> Suspicions:
 
 
 def check_samples_used_outside_log_prob(run: CheckedRun) -> Suspicions:
-    """Find a sample that blocks gradients and influences the target other than through its log-probability."""
+    """Find a sample that blocks gradients and influences the target not only through its log-probability."""
     targets = {row for sweep in run.sweeps for row in sweep.target}
     for row in run.rows:
         is_sample = any(edge.cause == "no_grad" for edge in row.edges) and ".sample(" in read_line_at_site(row.site)

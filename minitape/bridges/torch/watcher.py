@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from .recording import TorchRecording
 
 ESCAPE_METHODS = set("item numpy tolist __float__ __int__ __bool__ __array__ __index__ __complex__".split())
-TENSOR_ATTRIBUTES = set("T mT H mH real imag data".split())  # Reading one of these computes a new tensor.
+TENSOR_ATTRIBUTES = set("T mT H mH real imag data".split())  # Reading one of these attributes computes a new tensor.
 IGNORED_FUNCTIONS = set(
     "size dim stride numel nelement ndimension is_floating_point is_complex is_contiguous __len__ __repr__ "
     "__str__ __format__ "
@@ -55,7 +55,7 @@ HIDDEN_IN_PLACE_FUNCTIONS = {"batch_norm", "instance_norm"}
 
 
 class CallMode(TorchFunctionMode):
-    """A function mode that passes every call to a PyTorch function on to a :class:`TorchWatcher`.
+    """A function mode that forwards every PyTorch function call to a :class:`TorchWatcher`.
 
     Attributes:
         watcher: The watcher.

@@ -62,7 +62,7 @@ class LeafSearch:
     def list_leaves_reached_by_pass_if_due(
         self, roots: Tensors, site: Site, frame: OptionalFrame, has_account: Callable[[int], bool]
     ) -> Tensors:
-        """Return the leaves that a backward pass reaches, or [] if the line's passes were searched often enough.
+        """Return the leaves that a backward pass reaches, or [] if the line's passes have been searched often enough.
 
         A leaf that is not a parameter, such as an input whose gradient is needed, is returned only from its second
         occurrence on.
@@ -101,7 +101,7 @@ class LeafSearch:
     def _add_names_if_module_or_parameter(self, name: str, value: object) -> None:
         """Add the name of a parameter, or the names of a module's parameters.
 
-        Other values and names that begin with an underscore are skipped. A parameter keeps its first name.
+        Values of other types, and names that begin with an underscore, are skipped. A parameter keeps its first name.
         """
         if name.startswith("_"):
             return

@@ -3,8 +3,8 @@
 The watch checks ``.grad`` before and after each event, and never intercepts an operation. A contribution is recognized
 by the identity and version of ``.grad``, so parameters need no hooks and compiled code stays compiled.
 
-In a long run, the watch does less work per step. After ``FIRST_STEPS`` steps without a new route, the watch rests. A
-resting watch reads only the losses, except in the few steps that it follows at intervals.
+To save time in a long run, the watch rests after ``FIRST_STEPS`` steps without a new route. A resting watch reads only
+the losses, except in the few steps that it follows at intervals.
 """
 
 import math
@@ -208,7 +208,7 @@ class TorchRunWatch:
         return self._resting_passes > 0 or bool(self.accounts.watch_error)
 
     def list_one_optimizer_account_per_step(self, tensor: Tensor) -> list[OptimizerAccount]:
-        """Return the accounts of the optimizers that hold a tensor, each listed once per step its optimizer took.
+        """Return the accounts of the optimizers that hold a tensor, listing each account once per optimizer step.
 
         Args:
             tensor: The tensor.
@@ -331,7 +331,7 @@ class TorchRunWatch:
             frame: The program's frame.
         """
         if not self.measures:
-            frame = None  # A recording finds the names of its leaves by itself.
+            frame = None  # The recording already finds the names of its leaves.
         for leaf in self.leaf_search.list_leaves_reached_by_pass_if_due(
             roots, site, frame, self.tensor_accounts.__contains__
         ):

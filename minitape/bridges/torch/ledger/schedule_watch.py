@@ -120,7 +120,7 @@ class ScheduleWatch:
 def _is_called_by_module_in_training_mode() -> bool:
     """Return whether a layer is called by a module in training mode.
 
-    If so, the program itself has put the layer into a different mode than the module.
+    If the layer itself is in evaluation mode, the program must have chosen this mode for the layer alone.
     """
     return any(
         frame.f_code.co_name == "forward" and getattr(frame.f_locals.get("self"), "training", False)

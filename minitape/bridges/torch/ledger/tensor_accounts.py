@@ -13,7 +13,7 @@ from ...run_watch.accounts import EDITED, Account, GradientChange, ParameterFact
 from ..distributed_tensors import get_local_part
 from ..kept_tensors import OptionalTensor, Tensors, TorchValue, compute_fingerprint
 
-# A leaf that has lost at least one and at most this many gradients is compared with its state in the backward pass.
+# A leaf that has lost between one and this many gradients is compared with its state in the backward pass.
 COMPARED_CLEARINGS = 4
 SAMPLE_SIZE = 32  # At most this many elements of each parameter are sampled before and after a step.
 
