@@ -1,4 +1,4 @@
-"""Build a graph of the history of values, from recorded rows, unrecorded operations, assignments and escapes.
+"""Build a graph of the history of values from recorded rows, unrecorded operations, assignments and escapes.
 
 A node is created when a search reaches it. An edge leads from a value to a value that it was computed from, and has a
 :class:`Break` if no gradient can pass along the edge.

@@ -88,8 +88,8 @@ class JaxRecording(FrameworkRecording):
         unchanged_counts: For each argument row, the number of times a step recomputed the argument without changing
             it.
         updates: For each argument row, the effect of the last ``apply_updates`` call on the argument.
-        fractions_moved_uphill: For each argument row, the fractions of its elements that moved along the gradient, with
-            one fraction for each step so far.
+        fractions_moved_uphill: For each argument row and each step so far, the fraction of the elements that moved
+            along the gradient.
         unreached_rows: The differentiated rows that no adjoint reached. Their gradients are zero.
         final_leaves: The arrays that the program's last steps returned, or an empty list while the program may take
             more steps.
@@ -168,8 +168,8 @@ class JaxRecording(FrameworkRecording):
         """Count the arguments that a step recomputed without any change, and record the direction of other changes.
 
         Args:
-            previous: The previous recording of the same function. The new recording takes over its updates, counts and
-                fractions.
+            previous: The previous recording of the same function. Its updates, counts and fractions are carried over to
+                the new recording.
         """
         earlier_leaves = previous.list_differentiated_leaves()
         gradients = dict(zip(previous.differentiated_rows, tree_leaves(previous.gradient), strict=False))
@@ -197,7 +197,7 @@ class JaxRecording(FrameworkRecording):
     def is_unchanged_at_end(self, leaf: JaxLeaf) -> bool:
         """Return whether a parameter still had its recorded value when the program's last steps returned it.
 
-        Later steps may change a parameter, for example after a warm-up of the learning rate.
+        Later steps may change a parameter, for example after the learning rate has warmed up.
 
         Args:
             leaf: The leaf of the parameter.
@@ -467,7 +467,7 @@ def _add_argument_leaves(
 def _run_forward_unless_tracer_leaks(
     recording: JaxRecording, closed_jaxpr: Any, leaves: JaxVariables, result_shape: Any
 ) -> bool:
-    """Run the function's equations. Return whether they contain no tracer leaked from another trace."""
+    """Run the function's equations. Return whether the equations are free of tracers leaked from another trace."""
     log = recording.log
     runner = JaxprRunner(log)
     try:
@@ -524,7 +524,7 @@ def _run_backward_or_store_error(
         internal_error = error
     if gradients is None:
         try:
-            with disable_jit(False):  # Under jit, the function needs its tracers here, just as in the program.
+            with disable_jit(False):  # Under jit, the function needs its tracers here, just as it does in the program.
                 jax.eval_shape(jax.grad(function, argnums, has_aux=has_aux), *args)
         except Exception as jax_error:
             recording.error = jax_error

@@ -651,7 +651,7 @@ def may_depend_on_statement(source_statement: Statement, statement: Statement, p
 
     Args:
         source_statement: The statement that computes the value.
-        statement: The statement that contains the expressions, in the same program.
+        statement: The statement in the same program that contains the expressions.
         parts: The expressions.
     """
     nodes = [n for part in parts for n in ast.walk(part)]

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from .adapter import Adapter
 
 Result = TypeVar("Result")
-TIE_COST = 0.001  # This small cost only decides between paths whose breaks would otherwise have the same cost.
+TIE_COST = 0.001  # This small cost only decides between paths that would otherwise cost the same.
 INDEX_BREAK_COST = 1.5
 ADD_OPS = {"add", "__add__", "__radd__", "AddV2"}
 find_target_word = re.compile(
@@ -135,7 +135,7 @@ class Question:
 
     @cached_property
     def used_source_rows(self) -> RowList:
-        """Those rows of the source that the target was computed from."""
+        """The source rows that the target was computed from."""
         return [row for row in self.source_rows if row in self.ancestors]
 
     @cached_property
@@ -406,7 +406,7 @@ def is_training_target_detached(site: Site) -> bool:
     if cut_call is None:
         return False
     detached = unparse(cut_call.args[0] if cut_call.args else cut_call.func)
-    if " - " in detached:  # A difference is usually the error of a prediction, whatever the names of its operands.
+    if " - " in detached:  # A difference is usually the error of a prediction, whatever its operands are called.
         return False
     return any(map(find_target_word, (*statement.bound_names, detached)))
 

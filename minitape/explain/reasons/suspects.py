@@ -564,8 +564,8 @@ def _check_untracked_term(run: CheckedRun, row: RecordedRow, terms: Collection[i
             variant = "choice"
         yield Suspicion("in_part", row.site, {"what": f"{row.op}(...)"}, tracked_inputs[0], variant=variant)
         return
-    # In ``z + (q - z).detach()``, z has another path. A sum may also restore a value that was subtracted before. A
-    # backward pass from another target, such as a discriminator's loss, may well have reached z.
+    # In ``z + (q - z).detach()``, z has another path to the target. A sum may also restore a value that was subtracted
+    # before. A backward pass from another target, such as a discriminator's loss, may well have reached z.
     passes = [other for other in run.sweeps if other.target == sweep.target]
     reached = {index for other in passes for index in other.adjoints if run.rows[index].kind == "operation"}
     # ``z`` may itself be a term, if the program replaces only the term's value.

@@ -323,7 +323,7 @@ def to_tape_explanation(question: TapeQuestion, finding: Finding) -> Explanation
 
 
 def explain_existing_gradient(question: TapeQuestion) -> Explanation:
-    """Explain why an existing gradient is zero, nonfinite or wrong, or which paths are blocked if it is none of these.
+    """Explain why an existing gradient is zero, nonfinite or wrong, and otherwise report which paths are blocked.
 
     Args:
         question: The question about the source.

@@ -288,7 +288,7 @@ def _are_infinities_inserted_on_purpose(question: Question, first_row: RecordedR
 
 
 def _find_first_nan_row_or_consumer(question: Question, nonfinite: Iterable[int], consumer: int) -> int:
-    """Return the first row with a NaN, or the consumer if no row has one or if the mask hides every element."""
+    """Return the first row with a NaN, or the consumer if no row has a NaN or if the mask hides every element."""
     hides_everything = not any(np.isfinite(array).any() for array in collect_known_arrays(question, [consumer]))
     if hides_everything:
         return consumer
@@ -353,14 +353,14 @@ def _find_zero_origins_hooks_and_zeroing_calls(question: Question) -> tuple[RowB
 
     Returns:
         A dictionary, a set and a list. The dictionary covers the rows whose shares all come from one operation with a
-        zero adjoint. It maps each of them to the row of that operation, or to the last row in a chain of such
-        operations. The set contains the rows whose adjoint is zero although their shares have a nonzero sum. The list
-        contains the calls that received a nonzero adjoint but sent zeros or completed a zero sum.
+        zero adjoint. The dictionary maps each such row to the row of that operation, or to the last row in a chain of
+        such operations. The set contains the rows whose adjoint is zero although their shares do not sum to zero. The
+        list contains the calls that received a nonzero adjoint but sent zeros or completed a zero sum.
     """
     sweep = question.required_sweep
     zero_rows = {row for row, adjoint in sweep.adjoints.items() if adjoint.is_all_zero}
     senders: dict[int, set[int]] = {}
-    totals: dict[int, bool] = {}  # Whether the shares that arrived at a row have a zero sum.
+    totals: dict[int, bool] = {}  # Whether the shares that arrived at a row sum to zero.
     zeroing_calls = []
     for call, shares in sweep.edges.items():
         for share in shares:
@@ -372,7 +372,7 @@ def _find_zero_origins_hooks_and_zeroing_calls(question: Question) -> tuple[RowB
     origins: RowByRow = {}
     for row, calls in senders.items():
         call = max(calls)
-        # If the shares have a nonzero sum, a hook made the adjoint zero.
+        # If the shares do not sum to zero, a hook made the adjoint zero.
         if len(calls) == 1 and call in zero_rows and totals.get(call):
             origins[row] = origins.get(call, call)
     return origins, {row for row in zero_rows if not totals.get(row, True)}, zeroing_calls
@@ -501,7 +501,7 @@ def _explain_min_max_used_as_clip_or_relu(question: Question, operation: Recorde
 
 
 def _explain_zeros_of_class_loss(question: Question, operation: RecordedRow) -> Finding:
-    """Explain why a cross-entropy has zero gradients: because it has only one class or receives one-hot predictions."""
+    """Explain why a cross-entropy has zero gradients: it has only one class or receives one-hot predictions."""
     shape = question.rows[operation.inputs[0]].shape
     class_axis = 1 if len(shape) > 1 else 0
     if not shape or shape[class_axis] == 1:
@@ -557,7 +557,7 @@ def _list_inputs_not_computed_from_source(question: Question, row: int) -> RowLi
 
 
 def are_other_factors_nonzero(question: Question, product_row: int) -> bool:
-    """Return whether all factors of a product that do not depend on the source are known and free of zeros.
+    """Return whether all factors of a product that do not depend on the source are known and nonzero.
 
     If these factors are nonzero, the shares of a broadcast factor are zero because they cancel in a sum.
 
