@@ -302,7 +302,7 @@ def _format_percent_range(low: float, high: float) -> str:
 
 
 def round_percent_away_from_0_and_100(share: float) -> int:
-    """Return a share as a whole percentage. A share is rounded to 0 or 100 only if it is exactly 0 or 1.
+    """Return a share as a whole percentage. Only shares of exactly 0 and 1 are shown as 0 and 100.
 
     The function ``percent`` in value.ts does the same.
 

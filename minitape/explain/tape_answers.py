@@ -60,7 +60,7 @@ def explain(tape: GradientTape, target: Structure, sources: Structure) -> Struct
 
 
 def explain_flat_sources(tape: GradientTape, targets: TargetsOrSources, sources: TargetsOrSources) -> list[Explanation]:
-    """Return one explanation for each source of a flat list.
+    """Return one explanation for each source in a flat list.
 
     Args:
         tape: The tape that recorded the computation.

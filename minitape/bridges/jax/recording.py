@@ -195,7 +195,7 @@ class JaxRecording(FrameworkRecording):
         return [leaf for leaf in self.argument_leaves if leaf.row in self.differentiated_rows]
 
     def is_unchanged_at_end(self, leaf: JaxLeaf) -> bool:
-        """Return whether a parameter still had its recorded value when the program's last steps returned it.
+        """Return whether the program's last steps returned a parameter with its recorded value unchanged.
 
         Later steps may change a parameter, for example after the learning rate has warmed up.
 
@@ -238,7 +238,7 @@ class JaxRecording(FrameworkRecording):
 
         Args:
             source: An array, a name, a number, or a tree of arrays. A tree stands for the rows of its leaves. A number
-                stands for all arguments with this value, or only for the differentiated ones if there are any.
+                matches all arguments with this value, or only the differentiated ones if there are any.
 
         Returns:
             The row numbers, or an empty list if the recording does not contain the source.

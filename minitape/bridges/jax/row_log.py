@@ -235,7 +235,7 @@ class JaxLog:
         return JaxVariable(array, row, has_float_source=is_inexact(array))
 
     def move_name_to_row(self, row: int, name: str, previous_row: OptionalNumber) -> None:
-        """Give a row the name it has in the program, and remove the name from the previous row.
+        """Give a row its name in the program, and take that name away from the row that had it before.
 
         The previous row computed only a part of the value that has this name.
 

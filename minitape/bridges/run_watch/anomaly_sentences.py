@@ -33,7 +33,7 @@ def describe_second_run_and_compare_losses(answer_of_copy: JsonObject, first_run
     """Return sentences that describe the second run, which recorded the non-finite step, and compare it with the first.
 
     Args:
-        answer_of_copy: The JSON answer of the copy that recorded the step.
+        answer_of_copy: The JSON answer from the copy that recorded the step.
         first_run_losses: The losses of the first run.
     """
     number = answer_of_copy["pass"]

@@ -1,4 +1,4 @@
-"""Define the class of problems that are found in the accounts of a run."""
+"""Define the class for problems found in the accounts of a run."""
 
 from collections.abc import Collection, Iterator
 from typing import NamedTuple

@@ -44,7 +44,7 @@ class SideEffects:
             _listeners.remove(self.report_effect_and_remember_first)
 
     def report_effect_and_remember_first(self, effect: str) -> None:
-        """Remember the first side effect, and report each one.
+        """Report each side effect, and remember the first one.
 
         Args:
             effect: The call that has the side effect.

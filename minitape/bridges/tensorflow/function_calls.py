@@ -37,7 +37,7 @@ from .watcher import TensorFlowWatcher
 if TYPE_CHECKING:
     from .recording import TensorFlowRecording
 
-INSIDE_LIMIT = 16  # The maximum number of calls that are opened in a snapshot.
+INSIDE_LIMIT = 16  # A snapshot shows the inside of at most this many calls.
 INSIDE_ROW_LIMIT = 2_000  # The maximum number of rows shown inside a call.
 
 

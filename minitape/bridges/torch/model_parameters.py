@@ -107,7 +107,7 @@ def _list_parameter_or_optimized_else_all_leaves(recording: TorchRecording, only
 
     Args:
         recording: The recording.
-        only_parameters: Whether to leave out every other leaf, even if no leaf remains.
+        only_parameters: Whether to leave out all leaves that are not parameters, even if none remain.
     """
     leaves = [
         (recorded_row.kind, recorded_row.find_object())

@@ -20,7 +20,7 @@ from .operation_advice import find_advice_for_fault
 
 
 def find_first_fix(fault: FaultSite) -> Fix | None:
-    """Return the first fix that an edit or a plan finds for the cause of the fault, or None if no fix is found."""
+    """Return the first fix that an edit or a plan produces for the cause of the fault, or None if there is no fix."""
     cause = CAUSES.get(fault.cause)
     if cause is None:
         return None

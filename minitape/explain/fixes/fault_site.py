@@ -146,7 +146,7 @@ def is_call_of(node: AST | None, *names: str) -> TypeGuard[ast.Call]:
 
     Args:
         node: The syntax node, or None.
-        *names: The names, without modules or objects.
+        *names: The names, without the module or object in front.
     """
     return isinstance(node, ast.Call) and find_last_name_of_dotted_path(node.func) in names
 

@@ -48,7 +48,7 @@ _SAMPLE_TENSOR = wrap_array(np.ones(1, np.float32))
 
 
 def strip_conversion(node: Any) -> ast.expr:
-    """Return the tensor inside a conversion to NumPy or Python: ``h`` in ``float(h)`` or ``h.detach().numpy()``.
+    """Return the tensor that is converted to NumPy or Python: ``h`` in ``float(h)`` or ``h.detach().numpy()``.
 
     Args:
         node: The expression, which is returned unchanged if it is not a conversion.

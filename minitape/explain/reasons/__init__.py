@@ -3,7 +3,7 @@
 ``question``           a question about a recording's rows and the edges between them, and the finding that answers it
 ``adapter``            everything about a framework that the checks use, except the recorded rows
 ``check_order``        the order of the checks, which all frameworks share, and what each framework adds to them
-``checks``             the checks that a tape, PyTorch, TensorFlow and JAX share, one for each cause
+``checks``             the checks, one for each cause, that minitape's tape and the three frameworks share
 ``zero_nan``           the operation that made a gradient zero or not finite
 ``suspects``           gradients that exist but are wrong
 ``program_text``       the text of the user's program: statements, names and the flow of values

@@ -307,7 +307,7 @@ def map_rows_to_next_break(cheapest_steps: StepsByRow) -> StepsByRow:
     """Return the first break in each row's path to the target, so that a long path is searched only once.
 
     Args:
-        cheapest_steps: The first step of each row's path. Rows nearer to the target come first.
+        cheapest_steps: The first step of the cheapest path from each row. Rows nearer to the target come first.
     """
     next_breaks: StepsByRow = {}
     for row, step in cheapest_steps.items():
