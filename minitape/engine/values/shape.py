@@ -178,11 +178,7 @@ class TensorShape:
 
     def __str__(self) -> str:
         """Return the sizes as a tuple, such as ``(2, None)``."""
-        if self._dims is None:
-            return "<unknown>"
-        if len(self._dims) == 1:
-            return f"({self._dims[0]},)"
-        return f"({', '.join(map(str, self._dims))})"
+        return "<unknown>" if self._dims is None else str(self._dims)
 
 
 def to_shape(value: ShapeLike) -> TensorShape:
