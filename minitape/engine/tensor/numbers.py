@@ -38,7 +38,7 @@ def convert_number_operand(x: Tensor, y: float, frame: OptionalFrame = None) -> 
     if kind not in FLOAT_TYPES:
         if not x.dtype.differentiable:
             return y
-        kind = x.dtype._numpy_type
+        kind = x.dtype.as_numpy_dtype
     if record is None:
         return build_number_tensor(y, kind)
     if y != 0 and (tensor := record.numbers.get((y, kind))) is not None:

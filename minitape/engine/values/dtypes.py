@@ -20,6 +20,7 @@ class DType:
 
     Attributes:
         name: TensorFlow's name, such as "float32".
+        as_numpy_dtype: The NumPy scalar type, such as ``numpy.float32``, or ``object`` for strings.
         kind: "f" for real floats, "c" for complex numbers, "i" and "u" for signed and unsigned integers, "b" for bools,
             "s" for strings.
         number: The number in TensorFlow's ``DataType`` enumeration.
@@ -32,7 +33,7 @@ class DType:
     (tf.float32, "<dtype: 'float32'>", True, True)
     """
 
-    __slots__ = ("name", "_numpy_type", "kind", "number", "kernel_name", "size", "differentiable")
+    __slots__ = ("name", "as_numpy_dtype", "kind", "number", "kernel_name", "size", "differentiable")
 
     def __init__(self, name: str, numpy_type: NumPyType, kind: str, number: int, kernel_name: str):
         """Create a type. Only this module creates DTypes.
@@ -45,17 +46,12 @@ class DType:
             kernel_name: The name in the error messages of TensorFlow's kernels.
         """
         self.name = name
-        self._numpy_type = numpy_type
+        self.as_numpy_dtype = numpy_type
         self.kind = kind
         self.number = number
         self.kernel_name = kernel_name
         self.size = 0 if kind == "s" else np.dtype(numpy_type).itemsize
         self.differentiable = kind in "fc"
-
-    @property
-    def as_numpy_dtype(self) -> NumPyType:
-        """The NumPy scalar type, such as ``numpy.float32``, or ``object`` for strings."""
-        return self._numpy_type
 
     is_floating = property(lambda self: self.kind == "f", doc="True for real floating point types.")
     is_complex = property(lambda self: self.kind == "c", doc="True for complex types.")
