@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     import builtins
 
-    from ..types import Array, DTypeLike, NumPyType, Object
+    from ..types import DTypeLike, NumPyType, Object
 
 
 class DType:
@@ -149,21 +149,6 @@ def _find_dtype_of_numpy_object(value: object) -> DType | None:
     return string if numpy_dtype.kind in "SU" else _BY_NUMPY.get(numpy_dtype)
 
 
-def find_dtype_of_array(value: Array) -> DType:
-    """Find the DType of a NumPy array or scalar.
-
-    Args:
-        value: The array or scalar.
-
-    Returns:
-        The DType.
-
-    Raises:
-        TypeError: If TensorFlow does not have this type.
-    """
-    return find_dtype_of_numpy_dtype(value.dtype)
-
-
 def find_dtype_of_numpy_dtype(dtype: np.dtype) -> DType:
     """Return the DType that corresponds to a NumPy dtype.
 
@@ -188,6 +173,9 @@ def find_dtype_of_tensor_or_array(value: Object) -> DType:
 
     Returns:
         The DType.
+
+    Raises:
+        TypeError: If TensorFlow does not have this type.
     """
     dtype = value.dtype
-    return dtype if isinstance(dtype, DType) else find_dtype_of_array(value)
+    return dtype if isinstance(dtype, DType) else find_dtype_of_numpy_dtype(dtype)
