@@ -166,12 +166,12 @@ class _OperatorCalls(ast.NodeTransformer):
         name = OPERATORS[type(node.op)]
         x = node.left
         y = node.right
-        if not find_names_in_expression(ast.unparse(x)):
+        if not list_nodes(x, ast.Name):
             return self._build_call(f"reflected_{name}", y, x)
-        return self._build_call(name if find_names_in_expression(ast.unparse(y)) else f"{name}_number", x, y)
+        return self._build_call(name if list_nodes(y, ast.Name) else f"{name}_number", x, y)
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
-        return self._build_call("negative", node.operand) if find_names_in_expression(ast.unparse(node)) else node
+        return self._build_call("negative", node.operand) if list_nodes(node, ast.Name) else node
 
 
 def replace_operators_with_calls(text: str) -> str:
