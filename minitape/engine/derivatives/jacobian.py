@@ -85,7 +85,7 @@ def jacobian(
     shape = tuple(target.shape)
     count = prod(shape)
     sweep_count = count or 1  # An empty target also needs a sweep, to find out which sources are connected.
-    seeds: ndarray = np.eye(sweep_count, dtype=_get_numpy_type(target))[:, :count].reshape(sweep_count, *shape)
+    seeds: ndarray = np.eye(sweep_count, dtype=target.dtype.as_numpy_dtype)[:, :count].reshape(sweep_count, *shape)
     stacked_gradients = _compute_stacked_gradients(tape, target, flat_sources, seeds)
     results: list[Result] = []
     for g, source in zip(stacked_gradients, flat_sources, strict=True):
@@ -138,7 +138,7 @@ def batch_jacobian(
         )
     count = prod(target_sizes)
     source_sizes = tuple(source.shape)[1:]
-    seeds: ndarray = np.eye(count, dtype=_get_numpy_type(target)).reshape(count, 1, *target_sizes)
+    seeds: ndarray = np.eye(count, dtype=target.dtype.as_numpy_dtype).reshape(count, 1, *target_sizes)
     (stacked_gradient,) = _compute_stacked_gradients(
         tape, target, [source], np.broadcast_to(seeds, (count, size, *target_sizes))
     )
@@ -351,10 +351,5 @@ def _end_jacobian(
     tape._end_gradient(find_user_place(_getframe()))
 
 
-def _get_numpy_type(target: TargetOrSource) -> type:
-    kind: type = target.dtype.as_numpy_dtype
-    return kind
-
-
 def _build_zeros(shape: Sizes, like: TargetOrSource) -> Result:
-    return wrap_array_with_origin(np.zeros(shape, _get_numpy_type(like)))
+    return wrap_array_with_origin(np.zeros(shape, like.dtype.as_numpy_dtype))
