@@ -16,10 +16,11 @@ from weakref import ref
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
+from ..engine.backward.row_marks import has_differentiable_dtype
 from ..engine.backward.tape import GradientTape
 from ..engine.record.array_spec import ArraySpec, get_array_spec
 from ..engine.record.interrupt_safe import ThreadContext, make_interrupt_safe_context_manager
-from ..engine.record.record import DIFFERENTIABLE_KINDS, Record
+from ..engine.record.record import Record
 from ..engine.record.row_parts import LEAF, Leaf
 from ..engine.record.thread_state import get_current_first_run, state
 from ..engine.table.primitives import Primitive
@@ -265,9 +266,7 @@ class FirstRun:
         tape._record, tape.irregular, tape.spans = self.record, True, [(0, len(self.record))]
         self.record.tape_count += 1
         rows = self.feeds.keys() | {row for _, state_rows in self.record.variables.values() for row in state_rows}
-        tape.watched = {
-            row: row + 1 for row in rows if self.record.get_shape_and_dtype(row)[1].kind in DIFFERENTIABLE_KINDS
-        }
+        tape.watched = {row: row + 1 for row in rows if has_differentiable_dtype(self.record, row)}
         return tape
 
     # -- feeds -------------------------------------------------------------------------------------
