@@ -19,6 +19,7 @@ import numpy as np
 from ..engine.backward.tape import GradientTape
 from ..engine.derivatives.custom_gradient import wrap_rule_to_receive_adjoint_list
 from ..engine.derivatives.py_function import PythonCall, parse_result_types, run_python_function
+from ..engine.record.array_spec import get_array_spec
 from ..engine.record.interrupt_safe import TemporaryAttributes, suspend_recording
 from ..engine.table.primitives import TABLE, Primitive
 from ..engine.tensor.conversion import convert_to_tensor
@@ -296,7 +297,7 @@ def run_and_write_row(row: PythonRow, tensors: Sequence, zero_shape_dtypes: Sequ
         with suspend_recording():
             arrays = compute(*[tensor._value for tensor in tensors])
     else:
-        arrays = tuple([np.broadcast_to(np.zeros((), dtype), shape)[()] for shape, dtype in zero_shape_dtypes])
+        arrays = tuple([get_array_spec(*shape_dtype).zeros[()] for shape_dtype in zero_shape_dtypes])
     outputs = [*map(wrap_array, arrays)]
     record_operation(row, tuple(tensors), {}, tuple(outputs))
     return outputs
