@@ -122,5 +122,5 @@ bitwise_not    Invert        ~
 """
 for _line in BOOLEAN.strip().splitlines():
     _name, _kernel, _label = _line.split()
-    _function: np.ufunc = getattr(np, _name, np.invert)  # Older versions of NumPy do not have bitwise_not.
+    _function: np.ufunc = getattr(np, _name)
     declare(_name, _function, [None] * _function.nin, op=_kernel, label=_label, keep="")
