@@ -98,27 +98,28 @@ def convert_with_dtype_hint(x: Value, y: Value) -> Tensors:
     return [x, to_tensor(y) if is_tensor_like(y) else convert_to_tensor(y, dtype_hint=x.dtype)]
 
 
-def to_tensor_of_dtype_kind(function_name: str, x: Tensor, kinds: str) -> Tensor:
-    """Return a tensor after checking the kind of its dtype.
+def to_tensor_of_dtype_kind(function_name: str, x: Value, kinds: str) -> Tensor:
+    """Return a value as a tensor after checking the kind of its dtype.
 
     Args:
         function_name: The public name for the error message, without "tf.".
-        x: The tensor to check.
+        x: A tensor-like value.
         kinds: The allowed values of ``DType.kind``: f for floats, c for complex numbers, i for signed and u for
             unsigned integers, b for bools, s for strings.
 
     Returns:
-        The tensor ``x``.
+        ``x`` itself if it is an eager tensor, otherwise a new tensor.
 
     Raises:
         InvalidArgumentError: If the dtype is of any other kind.
     """
-    if x.dtype.kind not in kinds:
+    tensor = to_tensor(x)
+    if tensor.dtype.kind not in kinds:
         kind_names = " or ".join(filter(None, map(_KIND_NAMES.get, kinds)))
         raise build_argument_error(
-            f"tf.{function_name} takes {kind_names}, not {x.dtype.name}. Convert the input with tf.cast"
+            f"tf.{function_name} takes {kind_names}, not {tensor.dtype.name}. Convert the input with tf.cast"
         )
-    return x
+    return tensor
 
 
 def apply_primitive(name: str, *inputs: Tensor, **attrs: Object) -> Result:

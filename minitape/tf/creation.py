@@ -349,7 +349,7 @@ def one_hot(
     """
     if is_numpy_value(indices) and indices.dtype.kind in "fb":
         indices = indices.astype(np.int64)
-    index_tensor = to_tensor_of_dtype_kind("one_hot", to_tensor(indices), "iu")
+    index_tensor = to_tensor_of_dtype_kind("one_hot", indices, "iu")
     depth_size = to_integer(depth, "depth")
     axis_index = -1 if axis is None else to_integer(axis, "axis")
     if depth_size < 0 or not -1 <= axis_index <= index_tensor.ndim:

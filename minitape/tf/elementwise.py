@@ -160,9 +160,7 @@ def _define_unary(
     full_name = f"math.{name}"
 
     def function(x: Value, name: GraphName = None) -> Tensor:
-        x = to_tensor(x)
-        if x._value.dtype.kind not in kinds:
-            to_tensor_of_dtype_kind(full_name, x, kinds)
+        x = to_tensor_of_dtype_kind(full_name, x, kinds)
         return run_and_record(primitive, (x,), {}, _getframe(1))
 
     return _set_name_and_docstring(function, primitive, name, sentence, note, example, kinds, False)
@@ -197,9 +195,7 @@ def _define_binary(
     def function(x: Value, y: Value, name: GraphName = None) -> Tensor:
         if type(x) is not EagerTensor or type(y) is not EagerTensor:
             x, y = convert(x, y)
-        if x._value.dtype.kind not in kinds:
-            to_tensor_of_dtype_kind(full_name, x, kinds)
-        return run_checked_binary(primitive, x, y)
+        return run_checked_binary(primitive, to_tensor_of_dtype_kind(full_name, x, kinds), y)
 
     return _set_name_and_docstring(function, primitive, name, sentence, note, example, kinds, True)
 
@@ -309,7 +305,7 @@ def softplus(features: Value, name: GraphName = None) -> Tensor:
     >>> print(tf.math.softplus(0.0).numpy())
     0.6931472
     """
-    return apply_primitive("softplus", to_tensor_of_dtype_kind("math.softplus", to_tensor(features), FLOAT_KINDS))
+    return apply_primitive("softplus", to_tensor_of_dtype_kind("math.softplus", features, FLOAT_KINDS))
 
 
 def abs(x: Value, name: GraphName = None) -> Tensor:
@@ -334,7 +330,7 @@ def abs(x: Value, name: GraphName = None) -> Tensor:
     >>> print(tf.abs([-2.0, 3.0]).numpy(), tf.abs(3.0 + 4.0j).numpy())
     [2. 3.] 5.0
     """
-    x = to_tensor_of_dtype_kind("abs", to_tensor(x), "fic")
+    x = to_tensor_of_dtype_kind("abs", x, "fic")
     return apply_primitive("complex_abs" if x.dtype.is_complex else "abs", x)
 
 
@@ -359,7 +355,7 @@ def sign(x: Value, name: GraphName = None) -> Tensor:
     >>> print(tf.sign([-3.0, 0.0, 2.0]).numpy())
     [-1.  0.  1.]
     """
-    x = to_tensor_of_dtype_kind("sign", to_tensor(x), "fic")
+    x = to_tensor_of_dtype_kind("sign", x, "fic")
     if not x.dtype.is_complex:
         return apply_primitive("sign", x)
     return apply_primitive("div_no_nan", x, apply_primitive("cast", apply_primitive("complex_abs", x), dtype=x.dtype))
@@ -387,7 +383,7 @@ def round(x: Value, name: GraphName = None) -> Tensor:
     >>> print(tf.round([0.5, 1.5, 2.5]).numpy())
     [0. 2. 2.]
     """
-    x = to_tensor_of_dtype_kind("round", to_tensor(x), REAL_KINDS)
+    x = to_tensor_of_dtype_kind("round", x, REAL_KINDS)
     return x if x.dtype.is_integer else apply_primitive("rint", x)
 
 

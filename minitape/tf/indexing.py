@@ -254,7 +254,7 @@ def gather(
     array([30, 10], dtype=int32)
     """
     x = to_tensor(params)
-    index_tensor = to_tensor_of_dtype_kind("gather", to_tensor(indices), "i")
+    index_tensor = to_tensor_of_dtype_kind("gather", indices, "i")
     batch_rank = 0 if batch_dims is None else to_integer(batch_dims, "batch_dims")
     if not x.ndim:
         raise build_argument_error("tf.gather takes a tensor with at least one axis, got a scalar")
@@ -314,7 +314,7 @@ def gather_nd(params: Value, indices: Value, batch_dims: Value = 0, name: GraphN
     array([2, 3], dtype=int32)
     """
     x = to_tensor(params)
-    index_tensor = to_tensor_of_dtype_kind("gather_nd", to_tensor(indices), "i")
+    index_tensor = to_tensor_of_dtype_kind("gather_nd", indices, "i")
     batch_rank = to_integer(batch_dims, "batch_dims")
     if not x.ndim or not index_tensor.ndim or index_tensor.shape[-1] > x.ndim - batch_rank:
         raise build_argument_error(
@@ -407,7 +407,7 @@ def tensor_scatter_nd_update(tensor: Value, indices: Value, updates: Value, name
     array([10,  2, 30], dtype=int32)
     """
     x, values = convert_to_one_dtype(tensor, updates)
-    index_tensor = to_tensor_of_dtype_kind("tensor_scatter_nd_update", to_tensor(indices), "i")
+    index_tensor = to_tensor_of_dtype_kind("tensor_scatter_nd_update", indices, "i")
     index_depth = index_tensor.shape[-1] if index_tensor.ndim else 0
     updates_shape = index_tensor.dims[:-1] + x.dims[index_depth:]
     if x.dtype is not values.dtype or not index_tensor.ndim or index_depth > x.ndim or values.dims != updates_shape:

@@ -42,7 +42,7 @@ def _relu(features: Value, name: GraphName = None) -> Tensor:
     >>> print(tf.nn.relu([-1.0, 0.0, 7.0]).numpy())
     [0. 0. 7.]
     """
-    return apply_primitive("relu", to_tensor_of_dtype_kind("nn.relu", to_tensor(features), "fiu"))
+    return apply_primitive("relu", to_tensor_of_dtype_kind("nn.relu", features, "fiu"))
 
 
 _relu.__name__ = _relu.__qualname__ = "relu"
@@ -75,7 +75,7 @@ def leaky_relu(features: Value, alpha: float = 0.2, name: GraphName = None) -> T
     >>> print(tf.nn.leaky_relu([-1.0, 2.0], alpha=0.5).numpy())
     [-0.5  2. ]
     """
-    x = to_tensor_of_dtype_kind("nn.leaky_relu", to_tensor(features), "fiu")
+    x = to_tensor_of_dtype_kind("nn.leaky_relu", features, "fiu")
     x = x if x.dtype.is_floating else cast(x, dtypes.float32)
     # TensorFlow's kernel rounds alpha to float32.
     return apply_primitive("leaky_relu", x, alpha=float(np.float32(alpha)))
@@ -83,7 +83,7 @@ def leaky_relu(features: Value, alpha: float = 0.2, name: GraphName = None) -> T
 
 def _apply_primitive_along_axis(primitive_name: str, logits: Value, axis: Value) -> Tensor:
     """Apply a primitive such as softmax along one axis of the logits."""
-    x = to_tensor_of_dtype_kind(f"nn.{primitive_name}", to_tensor(logits), "f")
+    x = to_tensor_of_dtype_kind(f"nn.{primitive_name}", logits, "f")
     axis_index = normalize_axis(-1 if axis is None else axis, x.ndim)
     return apply_primitive(primitive_name, x, axis=-1 if axis_index == x.ndim - 1 else axis_index)
 
@@ -150,7 +150,7 @@ def _prepare_labels_and_logits(labels: Value, logits: Value) -> tuple[Tensor, Te
     """
     if labels is None or logits is None:
         raise ValueError("A cross entropy takes labels and logits, but one of the two is None")
-    return to_tensor(labels), to_tensor_of_dtype_kind("nn's cross entropies", to_tensor(logits), "f")
+    return to_tensor(labels), to_tensor_of_dtype_kind("nn's cross entropies", logits, "f")
 
 
 def _widen_half_floats(x: Tensor) -> Tensor:
@@ -286,7 +286,7 @@ def moments(x: Value, axes: Value, *, keepdims: bool = False, name: GraphName = 
     >>> print(mean.numpy(), variance.numpy())
     2.0 1.0
     """
-    x = to_tensor_of_dtype_kind("nn.moments", to_tensor(x), "fiu")
+    x = to_tensor_of_dtype_kind("nn.moments", x, "fiu")
     y = _widen_half_floats(x)
     mean = reduce_mean(y, axes, True)
     squares = apply_primitive("squared_difference", y, apply_primitive("stop_gradient", mean))

@@ -321,7 +321,7 @@ def l2_normalize(x: Value, axis: Value = None, epsilon: float = 1e-12, name: Gra
     >>> print(tf.math.l2_normalize([3.0, 4.0]).numpy())
     [0.6 0.8]
     """
-    x = to_tensor_of_dtype_kind("math.l2_normalize", to_tensor(x), "f")
+    x = to_tensor_of_dtype_kind("math.l2_normalize", x, "f")
     total = reduce_sum(apply_primitive("square", x), axis, True)
     return x * apply_primitive("rsqrt", maximum(total, epsilon))
 
@@ -351,7 +351,7 @@ def det(input: Value, name: GraphName = None) -> Tensor:
     >>> print(tf.linalg.det([[2.0, 0.0], [0.0, 3.0]]).numpy())
     6.0
     """
-    return apply_primitive("det", to_tensor_of_dtype_kind("linalg.det", to_tensor(input), "fc"))
+    return apply_primitive("det", to_tensor_of_dtype_kind("linalg.det", input, "fc"))
 
 
 def inv(input: Value, adjoint: bool = False, name: GraphName = None) -> Tensor:
@@ -376,7 +376,7 @@ def inv(input: Value, adjoint: bool = False, name: GraphName = None) -> Tensor:
     >>> print(tf.linalg.inv([[2.0, 0.0], [0.0, 4.0]]).numpy().tolist())
     [[0.5, 0.0], [0.0, 0.25]]
     """
-    x = to_tensor_of_dtype_kind("linalg.inv", to_tensor(input), "fc")
+    x = to_tensor_of_dtype_kind("linalg.inv", input, "fc")
     return apply_primitive("inv", transpose_and_conjugate(x) if adjoint else x)
 
 

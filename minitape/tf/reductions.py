@@ -249,7 +249,7 @@ def _define_arg_extreme(name: str, extreme: str, example_result: int) -> Callabl
     def function(
         input: Value, axis: Value = None, output_type: DTypeLike = dtypes.int64, name: GraphName = None
     ) -> Tensor:
-        x = to_tensor_of_dtype_kind(function.__name__, to_tensor(input), "fciub")
+        x = to_tensor_of_dtype_kind(function.__name__, input, "fciub")
         axis_index = 0 if axis is None else to_integer(axis, "axis")
         return apply_primitive(function.__name__, x, axis=axis_index, dtype=as_dtype(output_type))
 
@@ -322,7 +322,7 @@ def top_k(
     >>> print(values.numpy(), indices.numpy())
     [5. 3.] [1 2]
     """
-    x = to_tensor_of_dtype_kind("math.top_k", to_tensor(input), "fiu")
+    x = to_tensor_of_dtype_kind("math.top_k", input, "fiu")
     element_count = to_integer(k, "k")
     values, indices = apply_primitive("top_k", x, k=element_count)
     return TopKV2(values, cast_tensor(indices, as_dtype(index_type)))
