@@ -6,7 +6,6 @@ follow TensorFlow (https://www.tensorflow.org/api_docs/python/tf/linalg).
 
 from __future__ import annotations
 
-from functools import wraps
 from math import prod
 from sys import _getframe
 
@@ -17,7 +16,7 @@ from ..engine.table.primitives.linear import multiply_matrices, transpose_and_co
 from ..engine.tensor.checked_operators import is_multipliable_matrix_pair
 from ..engine.tensor.operation import run_and_record
 from ..engine.tensor.tensor import Tensor
-from ..engine.types import Decorated, GraphName, OptionalFlag, Sizes, Value
+from ..engine.types import GraphName, OptionalFlag, Sizes, Value
 from ..engine.values.argument_errors import build_argument_error
 from .arguments import (
     apply_primitive,
@@ -34,20 +33,6 @@ from .elementwise import conj, maximum, pow
 from .reductions import reduce_max, reduce_sum
 
 
-def _skip_checks_if_matrices_fit(checked_matmul: Decorated) -> Decorated:
-    """Decorate ``matmul`` so that it skips all checks for two matrices with matching shapes."""
-    primitive = TABLE["matmul"]
-
-    @wraps(checked_matmul)
-    def multiply_if_fit(a: Value, b: Value, *flags: bool, **options: bool) -> Tensor:
-        if not flags and not options and is_multipliable_matrix_pair(a, b):
-            return run_and_record(primitive, (a, b), {}, _getframe(1))
-        return checked_matmul(a, b, *flags, **options)
-
-    return multiply_if_fit  # type: ignore[return-value]
-
-
-@_skip_checks_if_matrices_fit
 def matmul(
     a: Value,
     b: Value,
@@ -84,11 +69,13 @@ def matmul(
     >>> print(tf.matmul([[1, 2]], [[3], [4]]).numpy())
     [[11]]
     """
+    swaps_a = transpose_a or adjoint_a
+    swaps_b = transpose_b or adjoint_b
+    if not (swaps_a or swaps_b) and is_multipliable_matrix_pair(a, b):  # Such matrices need no checks.
+        return run_and_record(TABLE["matmul"], (a, b), {}, _getframe(1))
     if (transpose_a and adjoint_a) or (transpose_b and adjoint_b):
         raise ValueError("Only one of transpose and adjoint can be True for each argument of tf.matmul")
     a, b = convert_with_dtype_hint(a, b)
-    swaps_a = transpose_a or adjoint_a
-    swaps_b = transpose_b or adjoint_b
     _check_matrices(a, b, swaps_a, swaps_b)
     result: Tensor = multiply_matrices(conj(a) if adjoint_a else a, conj(b) if adjoint_b else b, swaps_a, swaps_b)
     return result
