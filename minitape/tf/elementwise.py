@@ -644,10 +644,7 @@ def real(input: Value, name: GraphName = None) -> Tensor:
     >>> print(tf.math.real(1.0 + 2.0j).numpy())
     1.0
     """
-    x = to_tensor(input)
-    if x.dtype.kind in "bs":
-        raise TypeError(f"tf.math.real takes numbers, not {x.dtype.name}")
-    return apply_primitive("real", x) if x.dtype.is_complex else x
+    return _apply_to_complex_numbers("real", input)
 
 
 def conj(x: Value, name: GraphName = None) -> Tensor:
@@ -671,7 +668,12 @@ def conj(x: Value, name: GraphName = None) -> Tensor:
     >>> print(tf.math.conj(1.0 + 2.0j).numpy())
     (1-2j)
     """
-    x = to_tensor(x)
+    return _apply_to_complex_numbers("conj", x)
+
+
+def _apply_to_complex_numbers(name: str, value: Value) -> Tensor:
+    """Apply the primitive of ``tf.math.real`` or ``tf.math.conj`` to complex numbers. Return real numbers unchanged."""
+    x = to_tensor(value)
     if x.dtype.kind in "bs":
-        raise TypeError(f"tf.math.conj takes numbers, not {x.dtype.name}")
-    return apply_primitive("conj", x) if x.dtype.is_complex else x
+        raise TypeError(f"tf.math.{name} takes numbers, not {x.dtype.name}")
+    return apply_primitive(name, x) if x.dtype.is_complex else x
