@@ -19,7 +19,15 @@ from ..engine.types import DTypeLike, GraphName, OptionalNumber, ShapeLike, Size
 from ..engine.values import dtypes
 from ..engine.values.argument_errors import build_argument_error
 from ..engine.values.dtypes import as_dtype
-from .arguments import apply_primitive, is_tensor_like, normalize_axis, to_integer_vector, to_integers, to_tensor
+from .arguments import (
+    apply_primitive,
+    convert_to_one_dtype,
+    is_tensor_like,
+    normalize_axis,
+    to_integer_vector,
+    to_integers,
+    to_tensor,
+)
 
 newaxis = None
 
@@ -313,16 +321,11 @@ def _convert_list_to_one_dtype(values: Value, function_name: str) -> Tensors:
     if is_tensor_like(values):
         tensor = to_tensor(values)
         return [tensor[i] for i in range(len(tensor))]
-    values = list(values)
-    dtype = next((value.dtype for value in values if is_tensor_like(value)), None)
-    tensors = []
-    for value in values:
-        tensors.append(to_tensor(value, dtype))
-        dtype = dtype or tensors[0].dtype
-    if any(element.dtype != dtype for element in tensors):
+    tensors = convert_to_one_dtype(*values)
+    if len({tensor.dtype for tensor in tensors}) > 1:
         raise build_argument_error(
             f"tf.{function_name} takes tensors of the same dtype, got "
-            f"{', '.join(element.dtype.name for element in tensors)}"
+            f"{', '.join(tensor.dtype.name for tensor in tensors)}"
         )
     return tensors
 
