@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 
 from ..engine.derivatives.py_function import numpy_function
 from ..engine.record.interrupt_safe import make_interrupt_safe_context_manager
@@ -93,8 +94,7 @@ def name_scope(name: OptionalText, default_name: GraphName = None, values: Objec
     yield f"{name}/" if name else ""
 
 
-@make_interrupt_safe_context_manager
-def op_scope(values: Object, name: OptionalText, default_name: GraphName = None) -> Iterator[str]:
+def op_scope(values: Object, name: OptionalText, default_name: GraphName = None) -> AbstractContextManager[str]:
     """Open a ``name_scope`` with the argument order used in earlier TensorFlow versions.
 
     See https://www.tensorflow.org/api_docs/python/tf/compat/v1/op_scope.
@@ -104,11 +104,11 @@ def op_scope(values: Object, name: OptionalText, default_name: GraphName = None)
         name: The scope's name.
         default_name: The name to use if ``name`` is None.
 
-    Yields:
-        The scope's name followed by a slash, or "" for an unnamed scope.
+    Returns:
+        A context manager that returns the scope's name followed by a slash, or "" for an unnamed scope.
 
     Raises:
-        ValueError: If there are values but no name.
+        ValueError: If there are values but no name. Entering the block raises this error.
 
     >>> import minitape as tf
     >>> with tf.Graph().as_default():
@@ -116,8 +116,7 @@ def op_scope(values: Object, name: OptionalText, default_name: GraphName = None)
     ...         print(scope)
     mod/
     """
-    with name_scope(name, default_name, values) as scope:
-        yield scope
+    return name_scope(name, default_name, values)
 
 
 # -- variables -------------------------------------------------------------------------------------
