@@ -375,8 +375,6 @@ class Layer:
                 with init_scope():
                     self.build(input_tensor.shape)
                 self.built = True
-            if training is _call_context.training:
-                return self.call(input_tensor, *args, **kwargs)
             with TemporaryAttributes(_call_context, training=training):
                 return self.call(input_tensor, *args, **kwargs)
 
