@@ -40,10 +40,8 @@ def build_fast_form(plain: Function) -> Function:
                 return plain(primitive, inputs, attrs, frame or _getframe(1))
             arrays.append(tensor._value)
         if primitive.code:
-            x = arrays[0]
-            y = arrays[-1]
-            larger = x if type(y) is not ndarray or (type(x) is ndarray and x.size > y.size) else y
-            out = ignore_fp_errors().run(select_formulas_for_value_kind(primitive.code, larger).forward, *arrays)
+            forward = select_formulas_for_value_kind(primitive.code, home.find_type_deciding_operand(arrays)).forward
+            out = ignore_fp_errors().run(forward, *arrays)
         else:
             out = ignore_fp_errors().run(primitive.forward, *arrays, **attrs)
         result_type = type(out)
