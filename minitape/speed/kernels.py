@@ -83,7 +83,7 @@ def _disable_kernels_and_warn(error: Exception) -> None:
     )
 
 
-def warm_up(progress: Callable[[str, int, int], None] | None = None) -> str:
+def warm_up(progress: Callable[[str, int, int], None]) -> str:
     """Compile all kernels and store their machine code for later processes.
 
     Args:
@@ -97,11 +97,9 @@ def warm_up(progress: Callable[[str, int, int], None] | None = None) -> str:
     number_types = (np.float32, np.float64)
     compiled_kernels = []
     for done_count, number_type in enumerate(number_types):
-        if progress is not None:
-            progress(np.dtype(number_type).name, done_count, len(number_types))
+        progress(np.dtype(number_type).name, done_count, len(number_types))
         compiled_kernels.append(find_or_compile_kernel(number_type))
-    if progress is not None:
-        progress("done", len(number_types), len(number_types))
+    progress("done", len(number_types), len(number_types))
     if None in compiled_kernels:
         return "numba fails" if _failures else "numba is not installed, or it is switched off"
     return (
