@@ -29,7 +29,8 @@ from ..engine.table.primitives.formula import ARRAY, SCALAR
 from ..engine.table.primitives.reduce import unbroadcast
 from ..engine.tensor.rule_functions import build_recorded_functions
 from ..engine.tensor.tensor import EagerTensor
-from .long_sweep import build_long_sweep
+from .kernels import find_kernel_and_pack_rows
+from .long_sweep import LongSweep
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -82,8 +83,9 @@ def run_fast_sweep_and_get_lookup(
     find_adjoint = adjoints.get
     only_numbers = record.kinds <= FLOAT_TYPES
     if not is_recorded and last_row - first_row >= (MIN_NUMBER_ROWS if only_numbers else MIN_MIXED_ROWS):
-        compiled_sweep = build_long_sweep(record, adjoints, sources, reachable)
-        if compiled_sweep is not None:
+        kernel = find_kernel_and_pack_rows(record, last_row - first_row + 1)
+        if kernel is not None:
+            compiled_sweep = LongSweep(kernel, record, adjoints, sources, reachable)
             compiled_sweep.run_to_end()
             return compiled_sweep.get_adjoint
     if is_recorded or reachable or record.base or not only_numbers:

@@ -12,29 +12,10 @@ import numpy as np
 
 from ..engine.backward.sweep import Sweep
 from ..engine.table.accelerator import create_filled_array
-from .kernels import find_kernel_and_pack_rows
 
 if TYPE_CHECKING:
     from ..engine.types import Adjoint, AdjointsByRow, Function, RowSet
     from .packed_rows import PackedRecord
-
-
-def build_long_sweep(
-    record: PackedRecord, seeds: AdjointsByRow, sources: RowSet, reachable: bytearray | None
-) -> LongSweep | None:
-    """Build a sweep with a compiled loop if it is expected to be faster than a sweep in Python.
-
-    Args:
-        record: The recording to sweep over. If the compiled loop is used, the rows of the recording are packed.
-        seeds: The adjoints of the targets, keyed by row.
-        sources: The rows whose adjoints are kept.
-        reachable: For each row, whether a source is reachable through the row, or None if all rows matter.
-
-    Returns:
-        The sweep, which has not started yet, or None if a sweep in Python is faster.
-    """
-    kernel = find_kernel_and_pack_rows(record, max(seeds) - min(sources) + 1)
-    return None if kernel is None else LongSweep(kernel, record, seeds, sources, reachable)
 
 
 class LongSweep(Sweep):
@@ -63,7 +44,15 @@ class LongSweep(Sweep):
         sources: RowSet,
         reachable: bytearray | None,
     ):
-        """Create the columns and enter the seeds. The arguments are the same as for :func:`build_long_sweep`."""
+        """Create the columns and enter the seeds.
+
+        Args:
+            kernel: The compiled function for the recording's scalars.
+            record: The recording, whose rows are packed.
+            seeds: The adjoints of the targets, keyed by row.
+            sources: The rows whose adjoints are kept.
+            reachable: For each row, whether a source is reachable through the row, or None if all rows matter.
+        """
         super().__init__(record, seeds, sources, reachable)
         number_type = record.number_type
         assert number_type is not None  # Without a number type, there would be no kernel for the sweep.
