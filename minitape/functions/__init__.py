@@ -83,6 +83,5 @@ The modules, in the order in which to read them:
 * ``control_flow`` provides ``tf.cond`` and ``tf.while_loop``.
 * ``tensor_spec`` provides ``tf.TensorSpec``, and the keys that distinguish kinds of calls.
 * ``settings`` switches tracing off, and returns whether a function is being traced.
-* ``inner_rows`` replays a concrete function as recorded operations, for pictures and ``explain``.
 * ``tf1_graph`` emulates TensorFlow 1 graphs, in which calls wait for a session.
 """

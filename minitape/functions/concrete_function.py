@@ -25,16 +25,16 @@ from ..engine.backward.gradient import compute_gradients
 from ..engine.backward.row_marks import propagate_marks_to_consumers
 from ..engine.derivatives.custom_gradient import wrap_rule_to_receive_adjoint_list
 from ..engine.record.array_spec import get_array_spec
+from ..engine.record.interrupt_safe import TemporaryAttributes
 from ..engine.record.provenance import ASSIGNMENT_GENERATIONS, build_origin, find_user_place
 from ..engine.record.thread_state import state
 from ..engine.table.primitives import Primitive
 from ..engine.tensor.conversion import convert_to_tensor
-from ..engine.tensor.operation import record_operation
+from ..engine.tensor.operation import record_operation, run_and_record
 from ..engine.tensor.tensor import EagerTensor, Tensor, wrap_array, wrap_array_with_origin
 from ..engine.tensor.variable import ResourceVariable
 from ..engine.types import Adjoint, Array, RowSequence, RowSet, Structure, Value
 from ..engine.values.nest import flatten, map_structure, pack_sequence_as
-from . import inner_rows
 from .first_run import Feed, FirstRun, GuardError
 from .row_program import RowProgram, TracedRows
 
@@ -219,16 +219,33 @@ class ConcreteFunction:
         return [feed_values[position] for position in self._varying_positions]
 
     def replay_rows(self, inputs: Sequence, saved: Sequence = ()) -> list[EagerTensor]:
-        """Run the rows again as operations that are recorded now (:mod:`.inner_rows`).
+        """Run the rows again as operations that are recorded now, for pictures and ``explain``.
+
+        Effects are not repeated. For rows that differ between runs, `saved` contains the values.
 
         Args:
             inputs: A tensor for each feed.
-            saved: The values that the call kept for its gradient.
+            saved: The values of ``ConcreteGradient.saved_rows`` that the call kept. May be empty.
 
         Returns:
-            The results, followed by the new states, as tensors.
+            The results, followed by the new states of the assigned variables, as tensors.
         """
-        return inner_rows.replay_concrete_function(self, inputs, saved)
+        saved_values = dict(zip(self.get_or_record_gradient().saved_rows, saved, strict=False))
+        values: dict = dict(zip((feed.row for feed in self.feeds), inputs, strict=True))
+        values |= {row: wrap_array_with_origin(saved_values[row]) for row in self.per_run_rows if row in saved_values}
+        calls, constants = self.traced_rows.find_needed_operations_and_constants(self.fetch_rows, list(values))
+        values |= {row: wrap_array_with_origin(value) for row, value in constants.items() if row not in values}
+        for call in calls:
+            with TemporaryAttributes(state, fixed_site=self.traced_rows.record.find_site(call.row)):
+                call_inputs = tuple([values[row] for row in call.inputs])
+                replay = getattr(call.primitive, "replay", None)
+                if replay is None:
+                    result = run_and_record(call.primitive, call_inputs, call.attrs)
+                else:
+                    result = tuple(replay(call_inputs))
+            results = result if isinstance(result, tuple) else (result,)
+            values.update(enumerate(results, call.row))
+        return [values[row] for row in self.fetch_rows]
 
     def build_outputs_and_assign(self, inputs: Sequence, arrays: Sequence) -> list:
         """Return the results of a call as tensors, and assign the new states to the variables.
