@@ -115,15 +115,6 @@ class TracedRows:
         return [calls[row] for row in sorted(calls)], constants
 
 
-def has_tuple_output(call: Call) -> bool:
-    """Return whether an operation returns a tuple of results.
-
-    Args:
-        call: An operation of a first run.
-    """
-    return call.outputs > 1 or getattr(call.primitive, "has_tuple_output", False)
-
-
 @fast.replace_by_fast_form
 class RowEvaluator:
     """The plain form of the computation in a row program. It applies the needed primitives one after another.
@@ -132,8 +123,7 @@ class RowEvaluator:
 
     Attributes:
         may_warn: Whether a run can cause NumPy warnings.
-        steps: For each needed operation, a tuple of its ``Call``, its function on arrays, and whether that function
-            returns a tuple.
+        steps: For each needed operation, a pair of its ``Call`` and its function on arrays.
         constants: The needed constants, keyed by row.
         fetch_rows: The rows to compute.
         feed_rows: The rows whose arrays are provided.
@@ -162,10 +152,7 @@ class RowEvaluator:
                 in this module).
         """
         read_rows = {*fetch_rows, *(row for call in calls for row in call.inputs)}
-        self.steps = [
-            (call, build_call_function(call, call.row + call.outputs - 1 in read_rows), has_tuple_output(call))
-            for call in calls
-        ]
+        self.steps = [(call, build_call_function(call, call.row + call.outputs - 1 in read_rows)) for call in calls]
         self.constants = constants
         self.fetch_rows = fetch_rows
         self.feed_rows = feed_rows
@@ -180,9 +167,9 @@ class RowEvaluator:
             The arrays of the fetched rows.
         """
         values = self.constants | dict(zip(self.feed_rows, arrays, strict=True))
-        for call, run, has_several in self.steps:
+        for call, run in self.steps:
             results = run(*[values[row] for row in call.inputs])
-            values.update(enumerate(results, call.row) if has_several else ((call.row, results),))
+            values.update(enumerate(results, call.row) if call.has_tuple_output else ((call.row, results),))
         return tuple([values[row] for row in self.fetch_rows])
 
     def fuse_loops_if_faster(self, run_count: int) -> int:

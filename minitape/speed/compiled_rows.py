@@ -341,7 +341,7 @@ class ProgramWriter:
             self.scope[f"f{call.row}"] = self.build_call_function(call, self._is_last_output_read(call))
             formula = f"f{call.row}({', '.join(arguments)})"
         names = ", ".join(f"v{call.row + i}" for i in range(call.outputs))
-        comma = "," if call.outputs > 1 or getattr(call.primitive, "has_tuple_output", False) else ""
+        comma = "," if call.has_tuple_output else ""
         self.lines.append(f"    {names}{comma} = {formula}\n")
         self.may_warn = True
         self._write_drop_of_unread_values(call.inputs, [call])

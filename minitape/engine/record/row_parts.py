@@ -59,6 +59,11 @@ class Call:
         """
         self.row, self.primitive, self.inputs, self.attrs, self.outputs = row, primitive, inputs, attrs, outputs
 
+    @property
+    def has_tuple_output(self) -> bool:
+        """Whether the operation returns a tuple of results, even if there is only one."""
+        return self.outputs > 1 or self.primitive.has_tuple_output
+
 
 NO_ATTRS: Attributes = {}  # Elementwise operations have no attributes, so they share this dictionary.
 

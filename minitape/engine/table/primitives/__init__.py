@@ -47,6 +47,7 @@ class Primitive:
             no texts.
         stateful: Whether each call to a traced function runs the operation, in program order, even if the result is not
             used.
+        has_tuple_output: Whether `forward` returns a tuple even for a single result.
     """
 
     __slots__ = (
@@ -65,6 +66,7 @@ class Primitive:
         "texts",
     )
     stateful = False
+    has_tuple_output = False
 
     def __init__(
         self,
