@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from functools import wraps
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..engine.backward.gradient import compute_gradients
 from ..engine.backward.tape import GradientTape
@@ -492,7 +492,7 @@ class SessionRun:
         return value
 
 
-class _Operation:
+class _Operation(NamedTuple):
     """The operation object that a registered gradient function receives.
 
     Attributes:
@@ -502,12 +502,10 @@ class _Operation:
         outputs: The output tensors.
     """
 
-    def __init__(self, call: Deferred, inputs: Structure, outputs: Structure):
-        """Describe a call with its inputs and outputs."""
-        self.type = call.type
-        self.name = call._name
-        self.inputs = inputs
-        self.outputs = outputs
+    type: str
+    name: str
+    inputs: Structure
+    outputs: Structure
 
 
 def _run_with_registered_gradient(
@@ -532,7 +530,7 @@ def _run_with_registered_gradient(
         remaining = iter(inputs)
         new_leaves = [next(remaining) if isinstance(leaf, Tensor) else leaf for leaf in leaves]
         result = call.function(*pack_sequence_as(args, new_leaves), **kwargs)
-        operation = _Operation(call, inputs, flatten(result))
+        operation = _Operation(call.type, call._name, inputs, flatten(result))
 
         def compute_gradient(*adjoints: EagerTensor) -> list:
             shares = [None] * len(inputs) if gradient_function is None else gradient_function(operation, *adjoints)
