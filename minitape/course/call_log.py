@@ -241,7 +241,7 @@ def _wrap_question_method(observed: ObservedRun, method: Answer) -> Answer:
         recording_tapes = tuple(
             other_tape
             for other_tape in (*state.tapes, *outer_tapes)
-            if other_tape is not asked_tape or asked_tape._is_persistent
+            if other_tape is not asked_tape or asked_tape.is_persistent
         )
         operations = _list_operations_of_short_tape(tape)
         target, source, *_ = (*args, *kwargs.values(), None, None)

@@ -96,7 +96,7 @@ def _can_replay_sweep(reachability: TapeReachability, reachable: bytearray, last
     for call in record.calls:
         if call.row <= last_row and call.primitive.name == "py_function" and reachable[call.row]:
             return False
-    return not reachability.tape._is_used or not any(
+    return not reachability.tape.is_used or not any(
         record.get_value_or_none(row) is None
         and prod(record.get_shape_and_dtype(row)[0]) > MAX_SMALL_SIZE
         and reachable[row]

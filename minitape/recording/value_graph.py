@@ -65,8 +65,8 @@ class ValueGraph:
         self.excluded_rows: RowSet = set()
         self._passes_by_call: dict[int, tuple[Call, list[bool]]] = {}
         spans = list(tape.spans)
-        if tape._is_recording:
-            spans.append((tape._span_start, len(self.record)))
+        if tape.is_recording:
+            spans.append((tape.span_start, len(self.record)))
         self.spans = spans
 
     # -- nodes -------------------------------------------------------------------------------------

@@ -54,7 +54,7 @@ def left(monkeypatch):
             raise RecursionError
 
         tape, x = tf.GradientTape(), tf.Variable(2.0)
-        patch.setattr(tf.GradientTape, "__exit__", InterruptSafeExit(no_frame, attrgetter("_is_recording")))
+        patch.setattr(tf.GradientTape, "__exit__", InterruptSafeExit(no_frame, attrgetter("is_recording")))
         with pytest.raises(RecursionError), tape:
             y = x * x
     assert state.tapes[-1] is tape

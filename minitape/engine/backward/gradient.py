@@ -194,7 +194,7 @@ def _is_every_watched_row_a_source(
     """
     return (
         tape.watched.keys() == source_rows
-        and not (tape.irregular or tape._is_recording or record.first_run)
+        and not (tape.irregular or tape.is_recording or record.first_run)
         and max(seeds) < tape.spans[0][1]
         and (len(record.tape_entries) == 1 or all(map(source_rows.issuperset, map(_get_watched, record.tape_entries))))
     )

@@ -34,7 +34,7 @@ def mark_rows_on_tape(tape: RecordingTape, watched_results_out: RowSet | None = 
     assert record is not None
     row_count = record.next
     marks = bytearray(row_count)
-    spans = [*tape.spans, (tape._span_start, row_count)] if tape._is_recording else tape.spans
+    spans = [*tape.spans, (tape.span_start, row_count)] if tape.is_recording else tape.spans
     watches = deque(sorted((since, row) for row, since in tape.watched.items()))
     # The additional empty span at the end marks rows that were watched after the last row was written.
     for span_start, span_end in (*spans, (row_count, row_count + 1)):
@@ -64,7 +64,7 @@ def mark_reachable_rows(tape: RecordingTape, source_rows: RowSet) -> bytearray:
     record = tape._record
     assert record is not None
     watched_results: RowSet = set()
-    if source_rows <= tape.watched.keys() and not (tape.irregular or tape._is_recording or record.first_run):
+    if source_rows <= tape.watched.keys() and not (tape.irregular or tape.is_recording or record.first_run):
         # The sources were watched before their first use, so every row that depends on them is on the tape.
         marks = None
         ((start, end),) = tape.spans

@@ -46,6 +46,10 @@ class RecordingTape:
             only values that are passed to ``watch``.
 
     Attributes:
+        is_recording: Whether the tape is recording.
+        is_used: Whether the tape is used up, because it has computed its only gradient.
+        is_persistent: Whether the tape can compute several gradients.
+        span_start: The first row of the open span, or of the last span if no span is open.
         irregular: Whether the tape has several spans, or began to watch a row that an operation may already have read.
             Only a leaf in the last row, watched while the tape is recording, cannot have been read.
         last_request: The last gradient call that returned, or None before the first such call.
@@ -54,14 +58,13 @@ class RecordingTape:
             store it in ``Record.sweep_boundaries``, so that the picture can name the tape.
         history: What happened to the tape, as tuples (event, row, clock or weak reference, user frames).
         requests: The gradient calls of a persistent tape, up to ``MAX_REQUESTS``.
-        spans: The closed spans of rows, as pairs (first row, row after the last). The open span starts at
-            ``span_start``.
+        spans: The closed spans of rows, as pairs (first row, row after the last). The open span starts at `span_start`.
         variables: The watched variables, keyed by id.
         watched: For each watched row, the row number at which the watch began.
     """
 
     _record: Record | None = None
-    _span_start = 0
+    span_start = 0
     entry_index: OptionalNumber = None
     # This is False for the tape of an accumulator. While only such tapes record, tapes outside their own blocks cannot
     # watch values.
@@ -78,9 +81,9 @@ class RecordingTape:
             persistent: Whether the tape can compute several gradients.
             watch_accessed_variables: Whether the tape watches trainable variables when they are read.
         """
-        self._is_persistent = persistent
+        self.is_persistent = persistent
         self._watch_accessed_variables = watch_accessed_variables
-        self._is_recording = self._is_used = self._is_paused = self.irregular = False
+        self.is_recording = self.is_used = self._is_paused = self.irregular = False
         self.history: list[TapeEvent] = []
         self.spans: Spans = []
         self.watched: RowByRow = {}
@@ -96,9 +99,9 @@ class RecordingTape:
             ValueError: If the tape is already recording, or is paused by ``stop_recording``.
             RuntimeError: If the tape has rows in a different recording than the open recording.
         """
-        if self._is_recording or self._is_paused:
+        if self.is_recording or self._is_paused:
             raise tape_errors.build_reentry_error(self)
-        if self._is_used:  # A used-up tape starts from the beginning if it is entered again.
+        if self.is_used:  # A used-up tape starts from the beginning if it is entered again.
             self._forget_rows()
         tapes = state.tapes
         if tapes:
@@ -120,9 +123,9 @@ class RecordingTape:
             # Every RecordingTape is a GradientTape, but a base class cannot name its subclass as the type of `self`.
             record.tape_entries.append((ref(self), self.spans, self.watched))  # type: ignore[arg-type]
             self.entry_index = len(record.tape_entries) - 1
-        self._span_start = now = record.next
+        self.span_start = now = record.next
         self.history.append(("enter", now, clock(), ((frame.f_code, frame.f_lasti),)))
-        self._is_recording = True  # From now on, InterruptSafeExit ends the block correctly wherever Ctrl-C arrives.
+        self.is_recording = True  # From now on, InterruptSafeExit ends the block correctly wherever Ctrl-C arrives.
         if open_record is None:
             state.record, record.is_opened_by_tape = record, True
         tapes.append(self)  # type: ignore[arg-type]
@@ -154,18 +157,18 @@ class RecordingTape:
         if not (tapes or record.pause_count or record.first_run) and state.record is record:
             record.is_opened_by_tape, record.frame, state.record = False, None, None
         record.tape_set = object()
-        if self._is_recording:
+        if self.is_recording:
             if self.spans:
                 self.irregular = True
-            self.spans.append((self._span_start, record.next))
-            self._is_recording = False
+            self.spans.append((self.span_start, record.next))
+            self.is_recording = False
             if record.listeners:
                 record.notify_listeners()
         if ends_block:
             self._exit_ref = None
 
     # This is `_leave`, which also runs if Ctrl-C arrives just before the call.
-    __exit__: ExitProperty = InterruptSafeExit(_leave, attrgetter("_is_recording"))
+    __exit__: ExitProperty = InterruptSafeExit(_leave, attrgetter("is_recording"))
 
     def _begin_pause(self) -> None:
         """Stop recording, but keep the recording open, because other tapes may share it.
@@ -175,9 +178,9 @@ class RecordingTape:
             ValueError: If the tape is not recording.
         """
         record = self._record
-        if record is None or self._is_used:
+        if record is None or self.is_used:
             raise RuntimeError("Trying to stop recording a tape which is not recording.")
-        if not self._is_recording:
+        if not self.is_recording:
             raise ValueError("Tape is not recording.")
         # As long as `pause_count` is not 0, the recording stays open.
         record.pause_count, self._is_paused = record.pause_count + 1, True  # Ctrl-C cannot interrupt this line.
@@ -192,12 +195,12 @@ class RecordingTape:
         if not self._is_paused:
             return
         record: Record = self._record  # type: ignore[assignment]  # A paused tape has a recording.
-        if self._is_used:  # If a gradient during the pause used the tape up, the tape starts again.
+        if self.is_used:  # If a gradient during the pause used the tape up, the tape starts again.
             self._forget_rows()
         if self not in state.tapes:
             state.tapes.append(self)  # type: ignore[arg-type]  # Every RecordingTape is a GradientTape.
-        if not self._is_recording:
-            self._span_start, self._is_recording = record.next, True
+        if not self.is_recording:
+            self.span_start, self.is_recording = record.next, True
         record.tape_set = object()
         record.pause_count, self._is_paused = record.pause_count - 1, False
         record.append_event("resume", self)
@@ -219,7 +222,7 @@ class RecordingTape:
         return self
 
     def _forget_rows(self) -> None:
-        self.spans, self.watched, self.variables, self._is_used, self.irregular = [], {}, {}, False, False
+        self.spans, self.watched, self.variables, self.is_used, self.irregular = [], {}, {}, False, False
 
     def watch(self, tensor: Structure) -> None:
         """Watch a tensor, a variable or a nested structure of them from now on.
@@ -259,7 +262,7 @@ class RecordingTape:
             is_watchable = t._value.dtype in FLOAT_DTYPES or t.dtype.differentiable
             if not is_watchable:
                 warn_not_watchable(t.dtype)
-            can_watch = self._is_recording or self._can_watch_or_raise()
+            can_watch = self.is_recording or self._can_watch_or_raise()
             assert record is not None
             if can_watch and is_watchable:
                 self._watch_row(record.find_or_add_row(t, None, record.find_current_offset(frame)))
@@ -292,10 +295,10 @@ class RecordingTape:
         Raises:
             AttributeError: If the tape was never entered, or is used up.
         """
-        if self._record is None or self._is_used:
+        if self._record is None or self.is_used:
             raise tape_errors.build_watch_error(self)
         return self._record is state.record and (
-            self._is_recording or any(tape._gives_gradients for tape in state.tapes)
+            self.is_recording or any(tape._gives_gradients for tape in state.tapes)
         )
 
     def _watch_row(self, row: int) -> None:
@@ -309,7 +312,7 @@ class RecordingTape:
         record: Record = self._record  # type: ignore[assignment]  # A tape that watches a row has a recording.
         self.watched[row] = now = record.next
         record.untracked.discard(row)
-        if row != now - 1 or not self._is_recording or row not in record.leaves:
+        if row != now - 1 or not self.is_recording or row not in record.leaves:
             self.irregular = True
 
     def _has_operation_read_state(self, row: int) -> bool:
@@ -321,7 +324,7 @@ class RecordingTape:
             row: The row of the state.
         """
         record: Record = self._record  # type: ignore[assignment]  # The row is in the tape's recording.
-        first_row = self.spans[0][0] if self.spans else self._span_start
+        first_row = self.spans[0][0] if self.spans else self.span_start
         return any(
             row in (call.inputs if call else (a, b)) and not (call and call.primitive.name == "function")
             for _, _, a, b, call in iter_operations_backward(record, max(first_row, row + 1), record.next - 1)
@@ -342,10 +345,10 @@ class RecordingTape:
         >>> print(tape.gradient(z, x))
         tf.Tensor(1.0, shape=(), dtype=float32)
         """
-        if not self._is_recording:
+        if not self.is_recording:
             raise ValueError("Tape is not recording.")
         assert self._record is not None
-        self._span_start = now = self._record.next
+        self.span_start = now = self._record.next
         if len(self.history) < MAX_TAPE_EVENTS:
             self.history.append(("reset", now, None, capture_user_stack(max_frames=1)))
         self._forget_rows()
@@ -389,26 +392,6 @@ class RecordingTape:
         return self._record
 
     @property
-    def is_recording(self) -> bool:
-        """Whether the tape is recording."""
-        return self._is_recording
-
-    @property
-    def is_used(self) -> bool:
-        """Whether the tape is used up, because it has computed its only gradient."""
-        return self._is_used
-
-    @property
-    def is_persistent(self) -> bool:
-        """Whether the tape can compute several gradients."""
-        return self._is_persistent
-
-    @property
     def watches_variables(self) -> bool:
         """Whether the tape automatically watches the trainable variables that are read in its block."""
         return self._watch_accessed_variables
-
-    @property
-    def span_start(self) -> int:
-        """The first row of the open span, or of the last span if no span is open."""
-        return self._span_start

@@ -144,7 +144,7 @@ class GradientTape(RecordingTape):
         tapes = state.tapes
         if tapes:
             leave_ended_tapes()
-        if self._is_used or self._is_recording or self._record is None:
+        if self.is_used or self.is_recording or self._record is None:
             self._begin_gradient()
         returns_zeros = unconnected_gradients is not NONE and should_return_zeros(unconnected_gradients)
         targets = [target] if type(target) is EagerTensor else flatten_targets(target)
@@ -176,10 +176,10 @@ class GradientTape(RecordingTape):
         Raises:
             RuntimeError: If the tape was never entered, or is used up.
         """
-        if self._is_used or self._record is None:
+        if self.is_used or self._record is None:
             raise tape_errors.build_used_up_error(self)
-        if self._is_recording:
-            if self._is_persistent:
+        if self.is_recording:
+            if self.is_persistent:
                 tape_errors.warn_gradient_inside_block()
             else:
                 self._leave()
@@ -204,15 +204,15 @@ class GradientTape(RecordingTape):
                 hooks.warn_once_per_reason_for_none(
                     self, request.targets, [*compress(request.sources, request.is_none)]
                 )
-        if self._is_persistent:
+        if self.is_persistent:
             if len(self.requests) < MAX_REQUESTS:
                 self.requests = append_to_list_or_tuple(self.requests, request)
         else:
-            self._is_used = True
+            self.is_used = True
             self.history.append(("gradient", record.next, None, (place[:2],) if place else ()))
             if record.has_large_arrays and (
                 record.tape_count == 1
-                or all(other_tape is None or other_tape._is_used for other_tape in record.list_tapes_or_none_if_gone())
+                or all(other_tape is None or other_tape.is_used for other_tape in record.list_tapes_or_none_if_gone())
             ):
                 release_large_arrays(record, record.leaves)
 
@@ -345,8 +345,8 @@ class GradientTape(RecordingTape):
     def __repr__(self) -> str:
         """Return the number of rows that the tape has recorded, and the number of rows that it watches."""
         rows = sum(end - start for start, end in self.spans)
-        if self._is_recording:
-            rows += len(self._record or ()) - self._span_start
+        if self.is_recording:
+            rows += len(self._record or ()) - self.span_start
         return f"<GradientTape: {rows:,} rows, {len(self.watched):,} watched>"
 
     def __dir__(self) -> TextList:

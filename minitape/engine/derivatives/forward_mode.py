@@ -118,7 +118,7 @@ class ForwardAccumulator:
         self._tape._leave(*error)
         self._exit_ref = None
 
-    __exit__: ExitProperty = InterruptSafeExit(_leave, attrgetter("_tape._is_recording"))
+    __exit__: ExitProperty = InterruptSafeExit(_leave, attrgetter("_tape.is_recording"))
 
     def jvp(self, primals: Structure, unconnected_gradients: Unconnected = NONE) -> Structure:
         """Compute the derivative of values in the direction of the tangents.
