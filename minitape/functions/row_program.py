@@ -122,14 +122,11 @@ class RowEvaluator:
     ``speed/`` replaces this class with :class:`minitape.speed.compiled_rows.CompiledRowEvaluator`.
 
     Attributes:
-        may_warn: Whether a run can cause NumPy warnings.
         steps: For each needed operation, a pair of its ``Call`` and its function on arrays.
         constants: The needed constants, keyed by row.
         fetch_rows: The rows to compute.
         feed_rows: The rows whose arrays are provided.
     """
-
-    may_warn = True
 
     def __init__(
         self,
@@ -250,8 +247,6 @@ class RowProgram:
         evaluator = self.evaluator
         if self.next_fuse:
             self.count_run_and_get_function()  # Only the count matters here: fusing changes the evaluator in place.
-        if not evaluator.may_warn:
-            return evaluator.compute_fetches(*arrays)
         warning_state = WARNINGS[OFF]
         try:
             return evaluator.compute_fetches(*arrays)

@@ -76,7 +76,6 @@ class ProgramWriter:
         aliases: Maps each row that has the same value as an earlier row to that earlier row.
         scope: The names that the program uses, with their values.
         lines: The lines of the program.
-        may_warn: Whether NumPy computes part of the program and may therefore warn about infinities.
         function_count: The number of compiled functions that the program calls.
         consumers: For each row, the rows of the calls that read it, in order. -1 means that the caller fetches the row.
         unread_counts: For each row, the number of its readers that have not been written yet.
@@ -111,7 +110,6 @@ class ProgramWriter:
         # A block is not small, so the functions from LIBRARY are used instead.
         self.scope |= ARRAY | LIBRARY if block_size else ARRAY
         self.lines: TextList = []
-        self.may_warn = False
         self.function_count = 0
         self.consumers = self._find_consumers()
         self.unread_counts = {row: len(consumers) for row, consumers in self.consumers.items()}
@@ -225,7 +223,6 @@ class ProgramWriter:
                 self.traced_rows, calls, kind, self._find_alias, self.consumers, build_writer
             ),
         )
-        self.may_warn = True
         return True
 
     def _write_fused_calls(self, calls: list[Call], float_type: NumPyType) -> bool:
@@ -343,7 +340,6 @@ class ProgramWriter:
         names = ", ".join(f"v{call.row + i}" for i in range(call.outputs))
         comma = "," if call.has_tuple_output else ""
         self.lines.append(f"    {names}{comma} = {formula}\n")
-        self.may_warn = True
         self._write_drop_of_unread_values(call.inputs, [call])
 
     def _write_drop_of_unread_values(self, rows: RowSequence, calls: Sequence[Call]) -> None:
@@ -449,7 +445,6 @@ class CompiledRowEvaluator:
         build_writer: A function that builds the ``ProgramWriter`` for these rows.
         compute_fetches: The compiled function, which takes the arrays of the feeds and returns the arrays of the
             fetches.
-        may_warn: Whether NumPy computes a part of the program and may therefore warn about infinities.
     """
 
     def __init__(
@@ -478,9 +473,7 @@ class CompiledRowEvaluator:
             ProgramWriter, traced_rows, calls, constants, fetch_rows, feed_rows, build_call_function
         )
         self._compilation: _Compilation | None = None
-        writer = self.build_writer(False)
-        self.compute_fetches = writer.write_program()
-        self.may_warn = writer.may_warn
+        self.compute_fetches = self.build_writer(False).write_program()
 
     def fuse_loops_if_faster(self, run_count: int) -> int:
         """Compile loops with numba in the background if doing so is expected to pay off after the given number of runs.
@@ -516,7 +509,7 @@ class CompiledRowEvaluator:
         if compilation is None or compilation.is_running:
             return run_count + 1
         if compilation.program is not None:
-            self.compute_fetches, self.may_warn = compilation.program
+            self.compute_fetches = compilation.program
         self._compilation = None
         return 0
 
@@ -541,8 +534,7 @@ class _Compilation:
     """The compilation of a program's loops in a separate thread.
 
     Attributes:
-        program: The compiled program and whether it may warn, or None if it has not been compiled yet or if compilation
-            failed.
+        program: The compiled program, or None if it has not been compiled yet or if compilation failed.
         is_running: Whether the thread is still running.
     """
 
@@ -553,7 +545,7 @@ class _Compilation:
             build_writer: A function that builds the writer of the program.
         """
         self._build_writer = build_writer
-        self.program: tuple[Function, bool] | None = None
+        self.program: Function | None = None
         self.is_running = True
         if not COMPILES_IN_BACKGROUND:
             self._compile_program()
@@ -562,8 +554,7 @@ class _Compilation:
 
     def _compile_program(self) -> None:
         try:
-            writer = self._build_writer()
-            self.program = writer.write_program(), writer.may_warn
+            self.program = self._build_writer().write_program()
         except RuntimeError:  # In the meantime, another thread has added rows to the table, so nothing is replaced.
             pass
         finally:
