@@ -244,12 +244,10 @@ class RowProgram:
         Raises:
             GuardError: If a guard fails for these arrays.
         """
-        evaluator = self.evaluator
-        if self.next_fuse:
-            self.count_run_and_get_function()  # Only the count matters here: fusing changes the evaluator in place.
+        compute = self.count_run_and_get_function()
         warning_state = WARNINGS[OFF]
         try:
-            return evaluator.compute_fetches(*arrays)
+            return compute(*arrays)
         finally:
             restore_fp_errors(warning_state)
 
