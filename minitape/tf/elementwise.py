@@ -140,23 +140,20 @@ def _set_name_and_docstring(
     return function
 
 
-def _define_unary(
-    name: str, sentence: str, example: str, kinds: str = "fc", primitive_name: str = "", note: str = ""
-) -> Callable[..., Tensor]:
+def _define_unary(name: str, sentence: str, example: str, kinds: str = "fc", note: str = "") -> Callable[..., Tensor]:
     """Define a public elementwise function of one tensor.
 
     Args:
-        name: The public name.
+        name: The public name, which is also the primitive's name.
         sentence: A noun phrase that describes the result in the docstring.
         example: An example as "ARGUMENT -> PRINTED RESULT".
         kinds: The dtypes that the function accepts, in the notation of ``to_tensor_of_dtype_kind``.
-        primitive_name: The name of the primitive if it differs from the public name.
         note: A sentence about special values, for the docstring.
 
     Returns:
         The function.
     """
-    primitive = TABLE[primitive_name or name]
+    primitive = TABLE[name]
     full_name = f"math.{name}"
 
     def function(x: Value, name: GraphName = None) -> Tensor:
