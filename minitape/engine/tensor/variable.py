@@ -35,7 +35,7 @@ from .variable_operators import VariableOperators
 if TYPE_CHECKING:
     from ..backward.tape import GradientTape
     from ..record.record import Record
-    from ..types import Array, DTypeLike, Function, Index, NumPyType, ShapeLike, Value, VariableOrNone, VariableSlice
+    from ..types import DTypeLike, Function, Index, NumPyType, ShapeLike, Value, VariableOrNone, VariableSlice
     from ..values.dtypes import DType
 
 _creation_numbers = count()
@@ -137,14 +137,11 @@ class ResourceVariable(VariableOperators, TensorOperators):
         self._name = "/".join((*state.scope, "Variable" if name is None else name))
         self._creation_number = next(_creation_numbers)
         self._version = 0
-        self._set_first_state(array)
+        self._state: Tensor = wrap_array(array)
+        self._tape_set: object = None
         self._creation_origin = self._state._origin = build_origin("variable", (tensor,), weakref.ref(self))
 
     # -- state -------------------------------------------------------------------------------------
-
-    def _set_first_state(self, array: Array) -> None:
-        self._state: Tensor = wrap_array(array)
-        self._tape_set: object = None
 
     def _read_and_watch(self) -> Tensor:
         """Return the current state as a tensor. Open tapes start to watch the variable."""
