@@ -274,7 +274,7 @@ class PatientCase:
         Returns:
             The plot, whose curve is green if a treatment made the patient well.
         """
-        healthy = (self._ward.healthy or self).accuracies
+        healthy = self._ward.healthy.accuracies
         texts = {"name": self.name, "end": f"{self.accuracies[-1]:.0%}", "healthy": f"{healthy[-1]:.0%}"}
         words = say("Correct answers after each step: {name} ends at {end}, the healthy network at {healthy}", **texts)
         plot = Plot(words, x=(0, STEPS), y=(0, 1.05), names=(say("step"), say("correct answers")))
@@ -336,7 +336,6 @@ class Ward:
         self._cases: dict[int, PatientCase] = {}
         if _current_ward and not earlier_ward:
             forget_tries_unless_solved(*(f"13.{number}" for number in range(2, len(self.beds) + 3)))
-        self.healthy: PatientCase | None = None
         self.healthy = PatientCase(self, say("healthy"), _compile_step(HEALTHY, "healthy.py"))
         _current_ward = self
 

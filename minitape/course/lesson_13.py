@@ -88,7 +88,7 @@ def _find_diagnosis_hint(diagnosis: Answer, bed: int, patient: Patient) -> str:
     elif not claimed_pairs:
         accuracies = {
             "end": f"{case.accuracies[-1]:.1%}",
-            "healthy": f"{ward.healthy.accuracies[-1]:.1%}" if ward.healthy else "",
+            "healthy": f"{ward.healthy.accuracies[-1]:.1%}",
         }
         sentences.append(_say_from_this_lesson("worse curve", **accuracies))
     elif claimed_pairs < right_pairs:
