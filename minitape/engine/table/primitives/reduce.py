@@ -20,20 +20,16 @@ Axes = tuple[int, ...] | None
 # -- axes ------------------------------------------------------------------------------------------
 
 
-def _normalize_axes(x: Array, axis: Axes) -> set[int]:
-    rank = len(x.shape)
-    return set(range(rank)) if axis is None else {axis_number % rank for axis_number in axis}
-
-
 def _expand_reduced_axes(g: Array, x: Array, axis: Axes, keepdims: bool) -> Array:
     """Restore the reduced axes of an array, as axes of size 1.
 
     If only the first axis or all axes were reduced, the array does not change, because it broadcasts without these
     axes.
     """
-    if keepdims or axis is None or axis == (0,) or not len(x.shape):
+    rank = len(x.shape)
+    if keepdims or axis is None or axis == (0,) or not rank:
         return g
-    axes = _normalize_axes(x, axis)
+    axes = {axis_number % rank for axis_number in axis}
     return TABLE["reshape"](g, shape=tuple(1 if i in axes else n for i, n in enumerate(x.shape)))
 
 
