@@ -76,9 +76,7 @@ _sum_axes: Function = np.add.reduce  # The arguments are an array, axes, a dtype
 def _compute_mean(x: Array, axis: Axes, keepdims: bool) -> Array:
     dtype = x.dtype
     if dtype.kind not in "iu":
-        return _sum_axes(x, axis, dtype, None, keepdims) / (
-            x.size if axis is None else _count_reduced_elements(x, axis)
-        )
+        return _sum_axes(x, axis, dtype, None, keepdims) / _count_reduced_elements(x, axis)
     total = _sum_axes(x, axis, np.int64, None, keepdims)
     count = max(_count_reduced_elements(x, axis), 1)
     # TensorFlow divides integers like C, which rounds toward 0.
