@@ -75,13 +75,6 @@ def _multiply_in_order(x: Array, y: Array) -> Array:
     return _sum_axes(terms, -3)
 
 
-_TRANSPOSE_ATTRIBUTES = {
-    (a, b): {name: True for name, on in (("transpose_a", a), ("transpose_b", b)) if on}
-    for a in (False, True)
-    for b in (False, True)
-}
-
-
 def multiply_matrices(x: Array, y: Array, transpose_a: bool, transpose_b: bool) -> Array:
     """Multiply matrices or batches of matrices, transposing them first if requested.
 
@@ -96,7 +89,8 @@ def multiply_matrices(x: Array, y: Array, transpose_a: bool, transpose_b: bool) 
     Returns:
         The product, as a tensor if an argument is a tensor.
     """
-    return TABLE["matmul"](x, y, **_TRANSPOSE_ATTRIBUTES[transpose_a, transpose_b])
+    flags = {"transpose_a": transpose_a, "transpose_b": transpose_b}
+    return TABLE["matmul"](x, y, **{name: True for name, is_set in flags.items() if is_set})
 
 
 def _apply_matmul_left_rule(
