@@ -36,7 +36,7 @@ from .first_run import (
 )
 
 if TYPE_CHECKING:
-    from ..engine.types import Adjoint, Array, Object, RowSequence, RowSet, Structure, Value
+    from ..engine.types import Adjoint, Array, Object, RowSequence, Structure, Value
     from .concrete_function import ConcreteFunction
 
 
@@ -98,10 +98,8 @@ class PythonRow(Primitive):
         has_saved: Whether the last output of the row contains what the gradient needs from the run.
         stateful: Whether every call runs the row, even if no result depends on it.
         is_guard: Whether the row raises `GuardError` if a call differs from the recorded run.
-        blocked_inputs: The positions of inputs that do not receive a gradient.
-        is_linear: Whether the gradient of the row depends only on the adjoints, so that its second gradient is None.
         is_blocked: A function that takes the position of an input and an order, and returns whether gradients of that
-            order are blocked. By default, `blocked_inputs` and `is_linear` decide.
+            order are blocked. By default, none is.
         has_tuple_output: True, because the row returns a tuple even for a single result.
         bodies: The concrete functions of the branches of a ``tf.cond``, or of the condition and the body of a loop.
         first_inputs: For each body, the position of the first input that the body captures.
@@ -145,11 +143,7 @@ class PythonRow(Primitive):
         self.has_saved = has_saved
         self.stateful = stateful or is_guard
         self.is_guard = is_guard
-        self.blocked_inputs: RowSet = set()
-        self.is_linear = False
-        self.is_blocked: Callable[[int, int], bool] = lambda position, order: (
-            position in self.blocked_inputs or (order > 1 and self.is_linear)
-        )
+        self.is_blocked: Callable[[int, int], bool] = lambda position, order: False
 
     def compute_outputs(self, *arrays: Array) -> tuple:
         """Run the row without saving anything for the gradient.
@@ -395,7 +389,8 @@ def call_or_write_guarded_row(function: Callable, *args: Object, **kwargs: Objec
         return outputs
 
     row = PythonRow(function.__name__, run_and_check_shapes, build_sweep_by_rerun(call), is_guard=True)
-    row.is_linear = True  # All functions for which traced_calls uses this writer are linear.
+    # All functions for which traced_calls uses this writer are linear, so their gradients depend only on the adjoints.
+    row.is_blocked = lambda position, order: order > 1
     remaining_results = iter(run_and_write_row(row, call.tensors))
     return map_structure(lambda leaf: next(remaining_results) if isinstance(leaf, Tensor) else leaf, call.result)
 
@@ -504,8 +499,8 @@ def write_py_function_row(
     row = PythonRow(
         function.__name__, run_function, sweep_function if differentiate else None, op, has_saved=True, stateful=True
     )
-    row.is_linear = True  # Outer tapes cannot follow how the run computes its gradient.
-    row.blocked_inputs = set(range(input_count, input_count + len(changed_variables)))
+    # The states of variables receive no gradient, and outer tapes cannot follow how the run computes its gradient.
+    row.is_blocked = lambda position, order: order > 1 or position >= input_count
     outputs = run_and_write_row(row, [*inputs, *(tensor for _, tensor in changed_variables)])[:-1]
     return outputs if has_several else outputs[0]
 
