@@ -6,6 +6,7 @@ process.
 """
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from contextvars import copy_context
 from functools import partial
 from threading import Lock
@@ -75,21 +76,18 @@ def _run_in_thread(work: Callable[[], Any]) -> Any:
     Python raises KeyboardInterrupt only in the main thread. The main thread then stops waiting immediately, but the new
     thread finishes its work. A later call waits for the lock and finds the work already done.
     """
-    outcome: list[tuple[Any, BaseException | None]] = []
+    outcome: Future[Any] = Future()
 
     def run_work() -> None:
         try:
             with _lock:
-                outcome.append((work(), None))
+                outcome.set_result(work())
         except BaseException as error:  # The waiting thread raises the error below.
-            outcome.append((None, error))
+            outcome.set_exception(error)
 
     thread = start_thread(partial(copy_context().run, run_work), "minitape-compiles", daemon=False)
     if thread is None:
         run_work()
-    while not outcome and thread is not None:
+    while not outcome.done() and thread is not None:
         thread.join(0.1)  # Windows cannot interrupt a join without a timeout.
-    value, error = outcome.pop()
-    if error is not None:
-        raise error
-    return value
+    return outcome.result()
