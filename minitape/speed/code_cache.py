@@ -20,6 +20,15 @@ from ..engine.table.generated_code import execute_definitions
 MAX_MODULES = 128  # A folder keeps at most this many modules.
 
 
+def describe_error(error: Exception) -> str:
+    """Return the class and the first line of the message of an error in numba or in a cache folder.
+
+    Args:
+        error: The error.
+    """
+    return " ".join([type(error).__name__, *str(error).splitlines()[:1]])
+
+
 def load_generated_module(text: str, label: str) -> ModuleType:
     """Run generated source code and return its module.
 

@@ -73,12 +73,12 @@ def find_or_compile_kernel(number_type: NumPyType) -> Function | None:
 def _disable_kernels_and_warn(error: Exception) -> None:
     _failures.append(error)
     from ..engine.record.log_warnings import log_warning_up_to_limit
+    from .code_cache import describe_error
 
-    reason = " ".join([type(error).__name__, *str(error).splitlines()[:1]])
     log_warning_up_to_limit(
         "numba",
-        f"numba cannot compile ({reason}), so long tapes are computed without numba, more slowly. To fix this, "
-        "reinstall numba. To work without numba and hide this message, set NUMBA_DISABLE_JIT=1.",
+        f"numba cannot compile ({describe_error(error)}), so long tapes are computed without numba, more slowly. "
+        "To fix this, reinstall numba. To work without numba and hide this message, set NUMBA_DISABLE_JIT=1.",
         1,
     )
 

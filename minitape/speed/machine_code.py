@@ -68,8 +68,8 @@ class MachineCodeCache:
             except Exception as error:  # Unpickling can raise any error.
                 files.remove_files()
                 _log_once(
-                    f"Compiled code in {folder} cannot be read ({_describe_error(error)}), so it is compiled again. "
-                    "If this message appears again, delete the folder."
+                    f"Compiled code in {folder} cannot be read ({code_cache.describe_error(error)}), so it is compiled "
+                    "again. If this message appears again, delete the folder."
                 )
         return None
 
@@ -88,7 +88,7 @@ class MachineCodeCache:
                 self.is_on_disk = True
                 return
             except Exception as error:
-                reason = _describe_error(error)
+                reason = code_cache.describe_error(error)
         _log_once(
             f"Compiled code cannot be saved ({reason}), so each process spends several seconds on compiling it again. "
             "Set MINITAPE_CACHE to a folder that only you can write to, on a disk with free space."
@@ -136,13 +136,9 @@ def _check_checksum(path: str) -> None:
     except FileNotFoundError:
         return  # No code was stored.
     except OSError as error:
-        raise ValueError(_describe_error(error)) from error  # Numba would treat an OSError as a missing file.
+        raise ValueError(code_cache.describe_error(error)) from error  # Numba would treat an OSError as a missing file.
     if sha256(content[:-32]).digest() != content[-32:]:
         raise ValueError(f"{Path(path).name} is damaged")
-
-
-def _describe_error(error: Exception) -> str:
-    return " ".join([type(error).__name__, *str(error).splitlines()[:1]])
 
 
 def _log_once(message: str) -> None:
