@@ -7,4 +7,5 @@ them. ``notebook`` detects whether the program is running in a notebook. ``api_s
 counterparts for names from other libraries. ``shared_results`` stores results that several parts of a task need, such
 as the explanations of a model's parameters. ``garbage_collection`` switches off the garbage collector while a large
 result is built. ``grouping`` groups values that have the same key. ``syntax`` finds the nodes of a syntax tree by type.
+``source_lines`` shows Python the lines of a program that is in no file.
 """

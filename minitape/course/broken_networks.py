@@ -8,7 +8,6 @@ well as the healthy one.
 
 from __future__ import annotations
 
-import linecache
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -19,6 +18,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from ..common.notebook import find_ipython_shell
+from ..common.source_lines import register_source_lines
 from ..common.translation import print_text, say
 from ..engine.types import Names, NameSet, TextsByName
 from .exercise import Answer, NamedValues, Program
@@ -443,7 +443,7 @@ def _compile_step(program: str, filename: str) -> Step:
 
     names: NamedValues = {"tf": tf, "np": np}
     for text, source_name in ((LIBRARY, "library.py"), (program, filename)):
-        linecache.cache[source_name] = (len(text), None, text.splitlines(keepends=True), source_name)
+        register_source_lines(source_name, text)
         exec(compile(text, source_name, "exec"), names)
     step: Step = names["step"]
     return step

@@ -5,7 +5,6 @@ recording and the answer of ``explain``. The lesson therefore needs no framework
 """
 
 import json
-import linecache
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import NamedTuple
 
 from ..bridges.recording import Recording
 from ..bridges.snapshot_recording import Replay
+from ..common.source_lines import register_source_lines
 from ..common.translation import join_sentences, print_text, say
 from ..engine.types import JsonObject
 from ..explain.explanation import Explanation
@@ -90,7 +90,7 @@ def read_and_register_program_source(program_name: str) -> ProgramSource:
     """Read the text of a program, and register it under its file name, by which Python finds its lines from now on."""
     text = _translate_line_comments(read_program_text(program_name))
     filename = f"{program_name}_program.py"
-    linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
+    register_source_lines(filename, text)
     return ProgramSource(text, filename)
 
 

@@ -11,6 +11,7 @@ import sys
 from dataclasses import dataclass
 from warnings import catch_warnings, simplefilter
 
+from ..common.source_lines import register_source_lines
 from ..common.translation import say, truncate_text
 from ..engine.types import JsonObject, TextPair
 from ..picture.expressions import Expressions
@@ -113,7 +114,7 @@ def build_solution_function(program: str, learner_function: Program, exercise_na
     names_before = dict(names)
     file_name = say("<solution of {name}>", name=exercise_name) if exercise_name else "<solution>"
     if exercise_name:
-        linecache.cache[file_name] = len(program), None, program.splitlines(keepends=True), file_name
+        register_source_lines(file_name, program)
     with catch_warnings():  # Python warns about a variant such as `return 0.1[0]`.
         simplefilter("ignore", SyntaxWarning)
         code = compile(program, file_name, "exec")

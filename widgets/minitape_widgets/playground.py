@@ -5,12 +5,12 @@ from __future__ import annotations
 import contextlib
 import io
 import json
-import linecache
 import traceback
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from minitape import GradientTape
+from minitape.common.source_lines import register_source_lines
 from minitape.common.translation import join_sentences
 
 from .live_updates import flush_view
@@ -84,7 +84,7 @@ class Playground:
         if self._view is not None:
             self._view.close()
             self._view = None
-        linecache.cache[PROGRAM_FILE] = (len(program), None, program.splitlines(True), PROGRAM_FILE)
+        register_source_lines(PROGRAM_FILE, program)
         namespace: dict[str, Any] = {"__name__": "__main__", "__file__": PROGRAM_FILE}
         printed = _PrintedOutput(self._post)
         with (

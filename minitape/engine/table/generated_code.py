@@ -18,6 +18,7 @@ from copy import deepcopy
 from itertools import count
 from types import CodeType
 
+from ...common.source_lines import register_source_lines
 from ...common.syntax import list_nodes
 from ..types import Function, FunctionsByName, NameSet, Object, TextSequence
 
@@ -84,7 +85,7 @@ def _build_unique_label(label: str) -> str:
 def _register_source(code: CodeType, text: str) -> None:
     """Store the source of a compiled function in ``linecache`` for as long as the function's code exists."""
     label = code.co_filename
-    linecache.cache[label] = (len(text), None, text.splitlines(keepends=True), label)
+    register_source_lines(label, text)
     # Every traced function compiles programs, so permanent entries would be a memory leak.
     weakref.finalize(code, linecache.cache.pop, label, None).atexit = False
 
