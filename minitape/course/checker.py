@@ -128,10 +128,9 @@ def _format_logged_answer(verdict: Verdict) -> str:
 
 def _select_hint(exercise: Exercise, verdict: Verdict) -> str:
     """Select the hint for a wrong answer: what the answer does, or the next hint if that has already been said."""
-    hint = say(verdict.hint, exercise.lesson)
-    general_hints = [say(general_hint, exercise.lesson) for general_hint in exercise.hints]
-    further_hints = general_hints if verdict.further_hints is None else verdict.further_hints
-    rungs = [rung for rung in (hint, *further_hints) if rung] or general_hints[-1:]
+    hint = exercise.say(verdict.hint)
+    further_hints = exercise.hints if verdict.further_hints is None else verdict.further_hints
+    rungs = [rung for rung in (hint, *further_hints) if rung] or exercise.hints[-1:]
     if not hint:
         return rungs[min(count_tries(exercise.name), len(rungs) - 1)]
     to_comparable = _drop_numbers if exercise.cases else str
@@ -177,7 +176,7 @@ def _describe_blank_answer(exercise: Exercise, is_unfinished: bool) -> str:
 
 def _describe_right_answer(exercise: Exercise, verdict: Verdict) -> str:
     lines = [say(RIGHT_LINE, name=exercise.name), *(f"  {line}" for line in verdict.details)]
-    return "\n".join([*lines, say(exercise.because, exercise.lesson)] if exercise.because else lines)
+    return "\n".join([*lines, exercise.say(exercise.because)] if exercise.because else lines)
 
 
 def _describe_wrong_answer(exercise: Exercise, verdict: Verdict, tries: int) -> str:
@@ -192,7 +191,7 @@ def _describe_wrong_answer(exercise: Exercise, verdict: Verdict, tries: int) -> 
     lines += [verdict.part_hint] if verdict.part_hint and verdict.part_hint not in lines else []
     message_lines = [say(WRONG_LINE, name=exercise.name), *(f"  {line}" for line in lines)]
     if verdict.hint:
-        message_lines.append(say(HINT_LINE, hint=say(verdict.hint, exercise.lesson)))
+        message_lines.append(say(HINT_LINE, hint=exercise.say(verdict.hint)))
     return "\n".join(message_lines)
 
 
@@ -201,7 +200,7 @@ def _describe_expected_answer(exercise: Exercise, tries: int) -> str:
     if tries >= TRIES_BEFORE_ANSWER:
         return format_answer(exercise.expect)
     tries_left = TRIES_BEFORE_ANSWER - tries
-    answer_kind = say(exercise.asks, exercise.lesson) if exercise.asks else describe_kind(exercise.expect)
+    answer_kind = exercise.say(exercise.asks) if exercise.asks else describe_kind(exercise.expect)
     if tries_left == 1:
         return say("{kind} (the answer is shown after 1 more try)", kind=answer_kind)
     return say("{kind} (the answer is shown after {left} more tries)", kind=answer_kind, left=tries_left)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..common.translation import say
-from ..engine.types import Names, NameSet, TextsByName
+from ..engine.types import Names, NameSet, TextList, TextsByName
 from .course_texts import ExerciseTexts, LessonSourceError, read_lesson
 from .trials import AnswerTrial
 
@@ -134,7 +134,7 @@ class Exercise:
         """Return a sentence of the exercise in the user's language.
 
         Args:
-            name: The name of the sentence, as `also` and `of_wrong` return it, or the sentence itself.
+            name: The name of the sentence, as `also` and `of_wrong` return it, or the sentence itself, such as a hint.
         """
         return say(self.sentences.get(name, name), self.lesson)
 
@@ -155,9 +155,9 @@ class Exercise:
         return self.name.rpartition(".")[0]
 
     @property
-    def hints(self) -> Names:
-        """The hints, from the first try on."""
-        return self.hint if isinstance(self.hint, tuple) else (self.hint,)
+    def hints(self) -> TextList:
+        """The hints in the user's language, from the first try on."""
+        return [*map(self.say, self.hint if isinstance(self.hint, tuple) else (self.hint,))]
 
 
 ADDED_EXERCISES: dict[str, Exercise] = {}

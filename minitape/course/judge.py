@@ -170,7 +170,7 @@ def _describe_earlier_trial_failure(exercise: Exercise, learner_class: Answer) -
                 value=failed_outcome.describe_result(),
                 expected=format_answer(failed_outcome.trial.expect),
             )
-            return join_sentences(sentence, say(failed_outcome.find_hint(0), earlier.lesson))
+            return join_sentences(sentence, earlier.say(failed_outcome.find_hint(0)))
     return ""
 
 
@@ -230,7 +230,7 @@ def _judge_value(exercise: Exercise, answer: Answer) -> Verdict:
         if exercise.view in (sort_distinct_parts, append_colon_zero_to_names)
         else describe_wrong_value
     )
-    hints = [say(general_hint, exercise.lesson) for general_hint in exercise.hints]
+    hints = exercise.hints
     general_hints = [narrow_hint_to_wrong_part(general_hint, exercise, answer) for general_hint in hints]
     part_hint = ""
     if not hint and not comparison.quotes_hint:
@@ -352,7 +352,7 @@ def _judge_function(exercise: Exercise, answer: Answer, seeks_hint: bool = True)
         observed_run.has_answer(np.ravel(expected_result)[-1])
         for observed_run, expected_result in zip(observed_runs, expected, strict=True)
     ):
-        method_hint = method_hint or say(exercise.from_tape, exercise.lesson)
+        method_hint = method_hint or exercise.say(exercise.from_tape)
     if method_hint:
         return Verdict(False, [say("The results are right, but the method is not.")], method_hint)
     return Verdict(True)
@@ -407,7 +407,7 @@ def _list_further_hints(attempt: Attempt, hint: str, playback: Playback | None) 
     If the solution's line alone mends the function, the list names the line that it replaces or, if the learner has
     read about this line, contains the exercise's pointer. The line of the solution comes last.
     """
-    question, pointer, line, *_ = (*(say(text, attempt.exercise.lesson) for text in attempt.exercise.hints), "", "")
+    question, pointer, line, *_ = (*attempt.exercise.hints, "", "")
     difference = find_line_difference(attempt.source, find_solution_text(attempt.exercise.name))
     if difference and len(difference.own_lines) == 1:
         own_line = difference.own_lines[0].strip()
@@ -499,4 +499,4 @@ def translate_keys(exercise: Exercise, answer: Answer) -> Answer:
     """Translate the keys of a dictionary that are phrases, as in the lesson in the reader's language."""
     if type(answer) is not dict:
         return answer
-    return {say(key, exercise.lesson) if " " in str(key) else key: part for key, part in answer.items()}
+    return {exercise.say(key) if " " in str(key) else key: part for key, part in answer.items()}
