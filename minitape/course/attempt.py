@@ -146,18 +146,15 @@ def run_case(exercise: Exercise, function: Program, case: Case, max_tapes: Optio
 
 def compute_viewed_result(exercise: Exercise, function: Program, case: Case) -> tuple[Answer, Exception | None]:
     """Run a function on a case, and return its result, converted by the exercise's view, or its error."""
-    value, error = call_and_catch_error(function, _copy_case(case))
+    # The function may change the arrays and the lists of its arguments.
+    value, error = call_and_catch_error(function, tuple(map(_copy_lists_and_arrays, case)))
     if exercise.view is not None and not error and value is not None and not has_blank_part(value):
         value, error = call_and_catch_error(exercise.view, (value,))
     return value, error
 
 
-def _copy_case(case: Case) -> Case:
-    """Copy a case, including its arrays and its lists with all lists inside, which a learner's function may change."""
-    return tuple(map(_copy_lists_and_arrays, case))
-
-
 def _copy_lists_and_arrays(argument: Answer) -> Answer:
+    """Copy an array, or a list with all lists and arrays inside. Return any other argument unchanged."""
     if isinstance(argument, list):
         return [*map(_copy_lists_and_arrays, argument)]
     return copy(argument) if isinstance(argument, np.ndarray) else argument
