@@ -70,15 +70,13 @@ def iter_variants_with_hints(solution: str) -> Iterator[TextPair]:
         )
         for name, replacement in permutations(dict.fromkeys(names), 2)
     }
-    for change in VARIANTS | name_variants:
+    for change, sentence in (VARIANTS | name_variants).items():
         pattern, replacement = change.replace("@VALUE", VALUE_PATTERN).replace("~", " ").split("=>")
-        match = re.search(pattern, body)
-        while match:
+        for match in re.finditer(pattern, body):
             yield (
                 head + body[: match.start()] + match.expand(replacement) + body[match.end() :],
-                say((VARIANTS | name_variants)[change], piece=match[match.lastindex or 0]),
+                say(sentence, piece=match[match.lastindex or 0]),
             )
-            match = re.compile(pattern).search(body, match.end())
 
 
 def measure_variant_evidence(variant: str, solution: str, source: str) -> int:
