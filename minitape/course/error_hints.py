@@ -3,6 +3,7 @@
 import linecache
 import re
 from difflib import get_close_matches
+from traceback import walk_tb
 from types import TracebackType
 
 from ..common.translation import join_sentences, say
@@ -290,9 +291,8 @@ def _find_nearest_name(name: str, names: NameList) -> str:
 def _collect_known_names(traceback: TracebackType | None, function: Program) -> NameList:
     """Collect the names known where the error was raised, in the function and in its notebook."""
     names = [*getattr(function, "__globals__", {})]
-    while traceback is not None:
-        names += traceback.tb_frame.f_locals
-        traceback = traceback.tb_next
+    for frame, _ in walk_tb(traceback):
+        names += frame.f_locals
     return names
 
 
@@ -300,9 +300,7 @@ def find_error_line(error: BaseException, function: Program) -> str:
     """Find the line of the learner's function that raised the error, or "" if the line is not available."""
     filename = getattr(getattr(function, "__code__", None), "co_filename", None)
     line = ""
-    traceback = error.__traceback__
-    while traceback is not None:
-        if traceback.tb_frame.f_code.co_filename == filename:
-            line = linecache.getline(traceback.tb_frame.f_code.co_filename, traceback.tb_lineno).strip()
-        traceback = traceback.tb_next
+    for frame, line_number in walk_tb(error.__traceback__):
+        if frame.f_code.co_filename == filename:
+            line = linecache.getline(filename, line_number).strip()
     return line
