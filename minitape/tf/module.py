@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from functools import wraps
 
@@ -145,23 +145,11 @@ def _iter_leaves_of_module_tree(module: Module) -> Iterator[Object]:
     while pending:
         current = pending.pop(0)
         inner_modules = []
-        for _, value in sorted(vars(current).items()):
-            for leaf in _iter_nested_leaves(value):
-                if id(leaf) in seen_ids:
-                    continue
-                seen_ids.add(id(leaf))
-                yield leaf
-                if isinstance(leaf, Module):
-                    inner_modules.append(leaf)
+        for leaf in nest.flatten(vars(current)):  # The attributes are sorted by name, and dictionaries by key.
+            if id(leaf) in seen_ids:
+                continue
+            seen_ids.add(id(leaf))
+            yield leaf
+            if isinstance(leaf, Module):
+                inner_modules.append(leaf)
         pending = inner_modules + pending
-
-
-def _iter_nested_leaves(value: Object) -> Iterator[Object]:
-    """Yield the leaves of nested lists, tuples and dictionaries. Dictionary items are sorted by key."""
-    if isinstance(value, Mapping):
-        value = [value[key] for key in sorted(value)]
-    if not nest.is_nested(value):
-        yield value
-        return
-    for part in value:
-        yield from _iter_nested_leaves(part)
