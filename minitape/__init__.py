@@ -51,6 +51,7 @@ _HOOKS = {
         "format_reasons_of_none_or_how_to_ask"
     ),
     "picture.drawing": "draw",
+    "recording.sites": "find_site_of_bytecode",
     "minitape_widgets.front_end": "front_end_bundle=BUNDLE",
     "minitape_widgets.playground": "snapshot_program=run_program_and_snapshot",
 }

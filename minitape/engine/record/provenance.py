@@ -424,8 +424,7 @@ def add_note_about_tape_event(error: Exception, note: str, tape_history: list[Ta
 
     for event, _, _, frames in tape_history:
         if event == event_kind and frames:
-            code, offset = frames[0]
-            line = next((line for start, end, line in code.co_lines() if start <= offset < end), None)
-            error.add_note(say(note, "explain", place=hooks.format_place(code.co_filename, line)))
+            place = hooks.format_place(*hooks.find_site_of_bytecode(*frames[0]))
+            error.add_note(say(note, "explain", place=place))
             break
     return error
