@@ -187,12 +187,11 @@ def _create_variable_operator(name: str) -> Function:
     return lambda variable, *other: getattr(to_tensor(variable), name)(*other)
 
 
-_operator_names = "add sub mul truediv floordiv mod pow matmul".split()
-for _operator_name in [
-    *_operator_names,
-    *(f"r{name}" for name in _operator_names),
-    *"neg abs eq ne lt le gt ge".split(),
-]:
+_OPERATOR_NAMES = (
+    "add radd sub rsub mul rmul truediv rtruediv floordiv rfloordiv mod rmod pow rpow matmul rmatmul "
+    "neg abs eq ne lt le gt ge"
+)
+for _operator_name in _OPERATOR_NAMES.split():
     setattr(KerasVariable, f"__{_operator_name}__", _create_variable_operator(f"__{_operator_name}__"))
 
 
