@@ -18,7 +18,7 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from ..engine.backward.row_marks import has_differentiable_dtype
 from ..engine.backward.tape import GradientTape
-from ..engine.record.array_spec import ArraySpec, get_array_spec
+from ..engine.record.array_spec import ArraySpec
 from ..engine.record.interrupt_safe import ThreadContext, make_interrupt_safe_context_manager
 from ..engine.record.record import Record
 from ..engine.record.row_parts import LEAF, Leaf
@@ -100,7 +100,7 @@ class OutOfScopeValue(ArraySpec, NDArrayOperatorsMixin):
 
         The recorded sweep of a gradient computes with these values.
         """
-        return get_array_spec(self.shape, self.dtype).zeros[()] if self.value is None else self.value
+        return self.zeros[()] if self.value is None else self.value
 
 
 class Feed(NamedTuple):
