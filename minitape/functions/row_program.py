@@ -13,6 +13,7 @@ from functools import cached_property, partial
 from typing import Any
 
 from ..engine.record.array_spec import ArraySpec, get_array_spec
+from ..engine.record.kept_arrays import convert_array_to_spec
 from ..engine.record.record import Record
 from ..engine.record.row_parts import LEAF, Call, build_elementwise_call
 from ..engine.table.accelerator import fast
@@ -70,7 +71,7 @@ class TracedRows:
             if not self.first_run.is_varying(row) and type(value) is not ArraySpec:
                 self.constants[row] = value
             elif value.ndim:
-                record.store_value(row, get_array_spec(value.shape, value.dtype))
+                record.store_value(row, convert_array_to_spec(value))
 
     def list_effects_and_guards_from(self, first_row: int = 0) -> list:
         """List the operations that run in every call of the function: effects and guards.

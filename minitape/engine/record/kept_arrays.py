@@ -80,7 +80,7 @@ def release_large_arrays(record: Record, kept_rows: Iterable[int] = ()) -> None:
     """
     for row, value in iter_large_arrays(record):
         if row not in kept_rows:
-            record.store_value(row, get_array_spec(value.shape, value.dtype))
+            record.store_value(row, convert_array_to_spec(value))
 
 
 def convert_array_to_spec(value: Array) -> Array:
