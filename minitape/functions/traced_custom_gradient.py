@@ -7,23 +7,18 @@ from collections.abc import Callable, Sequence
 from ..engine.derivatives.custom_gradient import (
     CustomCall,
     call_with_custom_gradient,
-    convert_adjoint_to_tensor,
-    convert_share_to_array,
     wrap_rule_to_receive_adjoint_list,
 )
 from ..engine.table.primitives import Primitive
 from ..engine.tensor.operation import record_operation
-from ..engine.tensor.tensor import Tensor, wrap_array
+from ..engine.tensor.tensor import wrap_array
 from ..engine.types import Adjoint, Structure
 
 
 @wrap_rule_to_receive_adjoint_list
 def _compute_custom_shares(adjoints: Adjoint, z: Adjoint, *inputs: Adjoint, call: CustomCall, results: int) -> list:
     """Return None for each result of the function, followed by the user's gradients of the arguments."""
-    shares = [None] * results + call.compute_shares([*map(convert_adjoint_to_tensor, adjoints)])
-    if any(isinstance(adjoint, Tensor) for adjoint in adjoints):
-        return shares
-    return [*map(convert_share_to_array, shares)]
+    return [None] * results + call.compute_shares(adjoints)
 
 
 class CustomGradientPrimitive(Primitive):

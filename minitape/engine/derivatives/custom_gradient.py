@@ -113,20 +113,22 @@ class CustomCall:
         """Call the user's gradient function to compute the gradients with respect to the arguments and variables.
 
         Args:
-            adjoints: The adjoint of each output, as a tensor.
+            adjoints: The adjoint of each output, as an array, a tensor or None.
 
         Returns:
-            A tensor or None for each argument, followed by the same for each variable.
+            A share or None for each argument, followed by the same for each variable. The shares are tensors if an
+            adjoint is a tensor, otherwise arrays.
 
         Raises:
             ValueError: If the function returns the wrong number of gradients.
         """
+        tensors: Adjoints = [convert_adjoint_to_tensor(adjoint) for adjoint in adjoints]
         if self.variables:
-            input_grads, variable_grads = self.grad_fn(*adjoints, variables=self.variables)
+            input_grads, variable_grads = self.grad_fn(*tensors, variables=self.variables)
             if len(variable_grads) != len(self.variables):
                 raise ValueError("Must return gradient for each variable from @custom_gradient grad_fn.")
         else:
-            input_grads = self.grad_fn(*adjoints)
+            input_grads = self.grad_fn(*tensors)
             variable_grads = []
         flat_gradients = flatten(input_grads)
         if len(flat_gradients) != self.argument_count:
@@ -134,7 +136,9 @@ class CustomCall:
                 f"custom_gradient function expected to return {self.argument_count} gradients, but returned "
                 f"{len(flat_gradients)} instead."
             )
-        return [_convert_user_gradient(g, adjoints[0]) for g in flat_gradients + variable_grads]
+        shares = [_convert_user_gradient(g, tensors[0]) for g in flat_gradients + variable_grads]
+        is_recorded = any(isinstance(adjoint, Tensor) for adjoint in adjoints)
+        return shares if is_recorded else [convert_share_to_array(share) for share in shares]
 
 
 def _convert_user_gradient(g: Adjoint, upstream_gradient: Tensor) -> Adjoint:
@@ -168,9 +172,7 @@ def wrap_rule_to_receive_adjoint_list(rule: Rule) -> Rule:
 
 @wrap_rule_to_receive_adjoint_list
 def _apply_custom_rule(adjoints: Adjoint, z: Adjoint, *inputs: Adjoint, call: CustomCall) -> Adjoints:
-    is_recorded = any(isinstance(adjoint, Tensor) for adjoint in adjoints)
-    shares = call.compute_shares([convert_adjoint_to_tensor(adjoint) for adjoint in adjoints])
-    return shares if is_recorded else [convert_share_to_array(share) for share in shares]
+    return call.compute_shares(adjoints)
 
 
 CUSTOM = Primitive(
