@@ -353,11 +353,11 @@ def build_recorded_zeros_like_source(source: TargetOrSource) -> Tensor:
 
 
 def replace_none_by_zeros(gradients: list[Result], carriers: TargetsOrSources) -> list[Result]:
-    """Return gradients with zeros in place of None.
+    """Return gradients or tangents with zeros in place of None.
 
     Args:
-        gradients: The gradient of each carrier, a tensor or None.
-        carriers: The carrier of each source, as ``flatten_with_gradient_carriers`` returns it.
+        gradients: The gradient of each carrier, or the tangent of each value: a tensor or None.
+        carriers: The carrier of each source, as ``flatten_with_gradient_carriers`` returns it, or the values.
     """
     return [
         build_recorded_zeros_like_source(source) if gradient is None else gradient

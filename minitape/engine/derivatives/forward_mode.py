@@ -20,9 +20,9 @@ from ..backward.tape import GradientTape
 from ..backward.targets_and_sources import (
     NONE,
     Unconnected,
-    build_recorded_zeros_like_source,
     build_zeros_like_source,
     find_rows_in_recording,
+    replace_none_by_zeros,
     should_return_zeros,
 )
 from ..record.interrupt_safe import InterruptSafeExit, make_interrupt_safe_context_manager
@@ -161,10 +161,7 @@ class ForwardAccumulator:
             for value, states in zip(values, rows, strict=True)
         ]
         if returns_zeros:
-            tangents = [
-                build_recorded_zeros_like_source(value) if tangent is None else tangent
-                for value, tangent in zip(values, tangents, strict=True)
-            ]
+            tangents = replace_none_by_zeros(tangents, values)
         return pack_sequence_as(primals, tangents)
 
     @make_interrupt_safe_context_manager
