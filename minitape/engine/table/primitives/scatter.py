@@ -14,12 +14,6 @@ from . import TABLE, declare
 # -- along one axis --------------------------------------------------------------------------------
 
 
-def _compute_gather(x: Array, indices: Array, *, axis: int = 0) -> Array:
-    if not x.shape[axis] and indices.size:
-        raise build_argument_error(f"Axis {axis} of the shape {x.shape} is empty, so it has no index.", "GatherV2")
-    return np.take(x, indices, axis=axis)
-
-
 def _compute_scatter_axis(g: Array, indices: Array, *, axis: int, shape: Sizes) -> Array:
     """Compute the adjoint of a gather along an axis, by adding each slice at the index it came from."""
     scattered = np.zeros(shape, g.dtype)
@@ -48,7 +42,7 @@ def _compute_scatter_slices(values: Array, indices: Array, *, shape: Sizes) -> A
     return _compute_scatter_axis(values, indices, axis=0, shape=shape)
 
 
-declare("gather", _compute_gather, [_apply_gather_rule, None], op="GatherV2", keep="y")
+declare("gather", np.take, [_apply_gather_rule, None], op="GatherV2", keep="y")
 declare(
     "scatter_axis",
     _compute_scatter_axis,
