@@ -13,10 +13,8 @@ _sum_axes: Function = np.add.reduce  # Unlike np.sum, this method does not spend
 _max_axes: Function = np.fmax.reduce  # Unlike maximum, fmax ignores NaN.
 
 
-def _subtract_largest_logit(x: Array, axis: int, op: str) -> Array:
+def _subtract_largest_logit(x: Array, axis: int) -> Array:
     """Subtract the largest logit of each row from the row, so that the exponential function cannot overflow."""
-    if x.ndim < 1:
-        raise build_argument_error(f"logits must have >= 1 dimension, got {x.shape}", op)
     if not x.size:
         return x
     # NumPy reduces a few long columns faster than many short rows, so a copy in column order pays off.
@@ -26,13 +24,13 @@ def _subtract_largest_logit(x: Array, axis: int, op: str) -> Array:
 
 @wrap_to_compute_half_in_float32
 def _compute_softmax(x: Array, *, axis: int = -1) -> Array:
-    exponentials = ARRAY["exp"](_subtract_largest_logit(x, axis, "Softmax"))
+    exponentials = ARRAY["exp"](_subtract_largest_logit(x, axis))
     return exponentials * (1 / _sum_axes(exponentials, axis, None, None, True))
 
 
 @wrap_to_compute_half_in_float32
 def _compute_log_softmax(x: Array, *, axis: int = -1) -> Array:
-    shifted = _subtract_largest_logit(x, axis, "LogSoftmax")
+    shifted = _subtract_largest_logit(x, axis)
     return shifted - ARRAY["log"](_sum_axes(ARRAY["exp"](shifted), axis, None, None, True))
 
 
@@ -65,15 +63,9 @@ def _reshape_to_column(g: Array) -> Array:
 
 def _compute_cross_entropy(x: Array, y: Array) -> Array:
     """Compute the cross entropy of each row of logits in `x` and the same row of probabilities in `y`."""
-    op = "SoftmaxCrossEntropyWithLogits"
-    try:
-        if x.shape != y.shape:
-            x, y = np.broadcast_arrays(x, y)
-    except ValueError:
-        raise build_argument_error(
-            f"logits and labels must be broadcastable, but their shapes are {x.shape} and {y.shape}", op
-        ) from None
-    shifted = _subtract_largest_logit(x, -1, op)
+    if x.shape != y.shape:
+        x, y = np.broadcast_arrays(x, y)
+    shifted = _subtract_largest_logit(x, -1)
     negative_logs = ARRAY["log"](_sum_axes(ARRAY["exp"](shifted), -1, None, None, True)) - shifted
     return _sum_axes(np.where(y == 0, 0, y * negative_logs), -1, x.dtype)
 
@@ -94,12 +86,13 @@ declare("softmax_cross_entropy", _compute_cross_entropy,
 
 def _compute_sparse_cross_entropy(x: Array, labels: Array) -> Array:
     """Compute the cross entropy of rows of logits and integer class labels."""
-    op = "SparseSoftmaxCrossEntropyWithLogits"
     count = x.shape[-1]
     is_outside = labels.astype(np.uint64) >= count  # Negative labels become large numbers.
     if np.count_nonzero(is_outside):  # This takes half as long as any().
-        raise build_argument_error(f"The label {labels[is_outside][0]} is outside [0, {count}).", op)
-    shifted = _subtract_largest_logit(x, -1, op)
+        raise build_argument_error(
+            f"The label {labels[is_outside][0]} is outside [0, {count}).", "SparseSoftmaxCrossEntropyWithLogits"
+        )
+    shifted = _subtract_largest_logit(x, -1)
     label_logits = shifted.reshape(labels.size, count)[np.arange(labels.size), labels.reshape(-1)].reshape(labels.shape)
     return ARRAY["log"](_sum_axes(ARRAY["exp"](shifted), -1)) - label_logits
 
