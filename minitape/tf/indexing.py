@@ -416,7 +416,6 @@ def tensor_scatter_nd_update(tensor: Value, indices: Value, updates: Value, name
             f"{index_tensor.shape} into a tensor of shape {x.shape}, got dtype {values.dtype.name} and shape "
             f"{values.shape}"
         )
-    check_indices(index_tensor._value, x.dims)
     return apply_primitive("tensor_scatter_update", x, index_tensor, values)
 
 
