@@ -1,6 +1,6 @@
 """Run and record operations on tensors, after checking their operands."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from sys import _getframe
 
 import numpy as np
@@ -97,19 +97,6 @@ def record_operation(
 # -- operands --------------------------------------------------------------------------------------
 
 
-def convert_inputs_to_tensors(inputs: Iterable[Value]) -> tuple[Tensor, ...]:
-    """Convert the inputs of a primitive to tensors.
-
-    At least one input must already be a tensor. Numbers and arrays are converted to the dtype of the first tensor.
-
-    Args:
-        inputs: Tensors, variables, arrays and Python values.
-    """
-    inputs = tuple(inputs)
-    dtype = next(value for value in inputs if isinstance(value, Tensor)).dtype
-    return tuple([value if isinstance(value, Tensor) else convert_to_tensor(value, dtype) for value in inputs])
-
-
 def _convert_inputs_and_run(
     tensor: Tensor, primitive: Primitive, inputs: tuple[Value, ...], attrs: Attributes
 ) -> Result:
@@ -118,16 +105,16 @@ def _convert_inputs_and_run(
     This is a tensor method because the table of primitives cannot import this module.
 
     Args:
-        tensor: One of the inputs. Not used, because `inputs` contains the tensor.
+        tensor: The first tensor among the inputs.
         primitive: The operation.
-        inputs: The operands. At least one is a tensor, and the others are converted.
+        inputs: The operands. Variables, arrays and Python values are converted to tensors with the dtype of `tensor`.
         attrs: The attributes of the operation.
 
     Returns:
         A tensor, or a tuple of tensors if the primitive has several outputs.
     """
     if set(map(type, inputs)) != {EagerTensor}:
-        inputs = convert_inputs_to_tensors(inputs)
+        inputs = tuple([x if isinstance(x, Tensor) else convert_to_tensor(x, tensor.dtype) for x in inputs])
     return run_and_record(primitive, inputs, attrs)
 
 
