@@ -48,8 +48,8 @@ class ChoiceButtons(AnyWidget):
         choices: Sequence[str],
         commit: Callable[[str], str],
         chosen: str | None,
-        previous_note: str = "",
-        blurs_next_cell: bool = True,
+        previous_note: str,
+        blurs_next_cell: bool,
     ):
         """Build the buttons.
 

@@ -92,8 +92,8 @@ class ConcreteFunction:
         traced_rows: TracedRows,
         feeds: Sequence[Feed],
         result_rows: RowSequence,
-        assignments: Sequence[Assignment] = (),
-        effects: Sequence = (),
+        assignments: Sequence[Assignment],
+        effects: Sequence,
     ):
         """Describe a function. Its programs and its gradient are built on first use.
 

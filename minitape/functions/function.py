@@ -148,7 +148,7 @@ class Function(Generic[Params, Returned]):
     def __init__(
         self,
         python_function: Callable[Params, Returned],
-        input_signature: Sequence | None = None,
+        input_signature: Sequence | None,
         owner: ref[Object] | None = None,
     ):
         """Wrap a Python function.

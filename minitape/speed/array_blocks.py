@@ -102,7 +102,7 @@ def add_share_to_large_adjoint(total: ndarray, share: Adjoint) -> ndarray:
 
 
 @cache
-def list_block_slices(element_count: int, block_size: int = BLOCK_SIZE) -> list[slice]:
+def list_block_slices(element_count: int, block_size: int) -> list[slice]:
     """Return slices that split elements into blocks of nearly equal size.
 
     The sizes are nearly equal because NumPy may compute much smaller blocks differently.

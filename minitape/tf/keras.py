@@ -93,7 +93,7 @@ class KerasVariable(TensorOperators):
     __array_priority__ = 100
     __hash__ = None  # type: ignore[assignment]  # Comparison is elementwise.
 
-    def __init__(self, value: Value, trainable: bool = True, name: str = "variable"):
+    def __init__(self, value: Value, trainable: bool, name: str):
         """Create the wrapped variable from its initial value."""
         self.value = ResourceVariable(value, trainable=trainable, name=name)
         self.name = name

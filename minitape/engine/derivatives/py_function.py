@@ -124,7 +124,7 @@ _ERROR_CLASSES: dict[type[Exception], type[errors.OpError]] = {
 
 
 def run_python_function(
-    func: Function, inputs: Sequence[Tensor], result_dtypes: list[DType], needs_gradient: bool = False
+    func: Function, inputs: Sequence[Tensor], result_dtypes: list[DType], needs_gradient: bool
 ) -> PythonCall:
     """Call a Python function with eager tensors, and convert its results to tensors.
 

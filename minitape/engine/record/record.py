@@ -425,7 +425,7 @@ class Record(RowTable):
             segments.append((self.next, code, fixed_offset))
         return offset
 
-    def append_event(self, kind: str, subject: Subject = None) -> None:
+    def append_event(self, kind: str, subject: Subject) -> None:
         """Record an event with its position and the user's statement.
 
         Args:

@@ -186,7 +186,7 @@ def _set_constant_origin(tensor: EagerTensor, value: Value) -> EagerTensor:
 # -- values to arrays ------------------------------------------------------------------------------
 
 
-def convert_to_new_array(value: Value, dtype: DType | None = None) -> Array:
+def convert_to_new_array(value: Value, dtype: DType | None) -> Array:
     """Convert a value to a new NumPy array or scalar, with TensorFlow's default dtypes.
 
     Args:

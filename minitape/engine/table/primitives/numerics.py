@@ -30,7 +30,7 @@ def wrap_to_compute_half_in_float32(function: Function) -> Function:
     return compute_wide
 
 
-def get_extreme_value_of_dtype(dtype: np.dtype, sign: int = -1) -> Array:
+def get_extreme_value_of_dtype(dtype: np.dtype, sign: int) -> Array:
     """Return the smallest or largest value of a NumPy dtype.
 
     The search for the largest element of an array starts from the smallest value.
