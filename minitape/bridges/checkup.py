@@ -176,16 +176,15 @@ class Checkup:
             and self.target is None
             and self._find_last_sweep_reaching(source) is None
         )
-        inner_source = self.recording.find_compiled_step_recording_and_source(source) if is_compiled else None
-        if inner_source is None:
+        compiled_recording = self.recording.find_compiled_step_recording(source) if is_compiled else None
+        if compiled_recording is None:
             return self.replace_by_suspicion_if_any(explanation, source)
-        compiled_recording, compiled_source = inner_source
         checkup = self._inner_checkups.setdefault(id(compiled_recording), Checkup(compiled_recording))
         if compiled_recording.has_placeholder_values:
-            return checkup.replace_by_suspicion_if_any(explanation, compiled_source)
-        if checkup._find_last_sweep_reaching(compiled_source) is None:
+            return checkup.replace_by_suspicion_if_any(explanation, source)
+        if checkup._find_last_sweep_reaching(source) is None:
             return explanation
-        return checkup.explain_source(explanation.name, compiled_source)
+        return checkup.explain_source(explanation.name, source)
 
     def replace_by_suspicion_if_any(self, explanation: Explanation, source: Any) -> Explanation:
         """Return the first suspicion about a source if it may replace the explanation, and otherwise the explanation.
@@ -391,13 +390,8 @@ class FrameworkRecording(Recording, ABC):
         """Return the target row of a backward pass, or None if the source alone identifies the pass."""
         return None
 
-    def find_compiled_step_recording_and_source(self, source: Any) -> tuple[FrameworkRecording, Any] | None:
-        """Find the compiled step that computed the gradient of a source.
-
-        Returns:
-            The recording of the step, and the object that stands for the source in that recording, or None if no
-            compiled step computed the gradient.
-        """
+    def find_compiled_step_recording(self, source: Any) -> FrameworkRecording | None:
+        """Return the recording of the compiled step that computed the gradient of a source, or None if none did."""
         return None
 
     @abstractmethod

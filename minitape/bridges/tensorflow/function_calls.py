@@ -251,7 +251,7 @@ def _select_call_with_finite_variables_or_last(
 
 def replay_steps_and_find_last_one_for_source(
     recording: TensorFlowRecording, source: Any
-) -> tuple[TensorFlowRecording, Any] | None:
+) -> TensorFlowRecording | None:
     """Repeat the compiled steps, and find the last step that computed a gradient for a source.
 
     Args:
@@ -259,14 +259,14 @@ def replay_steps_and_find_last_one_for_source(
         source: The source.
 
     Returns:
-        The recording of the step and the source, or None if no step computed the source's gradient.
+        The recording of the step, or None if no step computed the source's gradient.
     """
     recordings = [
         inner_recording
         for _, inner_recording in replay_one_call_per_compiled_step(recording)
         if filter_sweeps_by_source(inner_recording.sweeps, source)
     ]
-    return (recordings[-1], source) if recordings else None
+    return recordings[-1] if recordings else None
 
 
 def filter_sweeps_by_source(sweeps: Iterable[BackwardPass], source: Any) -> list[BackwardPass]:

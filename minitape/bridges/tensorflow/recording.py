@@ -89,11 +89,10 @@ class TensorFlowRecording(FrameworkRecording):
 
         return build_checked_run(self)
 
-    def find_compiled_step_recording_and_source(self, source: Any) -> tuple[TensorFlowRecording, Any] | None:
+    def find_compiled_step_recording(self, source: Any) -> TensorFlowRecording | None:
         """Return the recording of the last compiled step that computed a gradient for `source`.
 
-        The step is repeated to record it. Returns a (recording, source) pair, or None if no step computed the
-        gradient.
+        The step is repeated to record it. Returns None if no step computed the gradient.
         """
         from .function_calls import replay_steps_and_find_last_one_for_source
 
