@@ -254,14 +254,11 @@ class ShareRecorder:
     def _are_inputs_and_adjoints_of_row(self, row: int, inputs: Any, adjoints: list) -> bool:
         if len(adjoints) == 1 and self.adjoints.get(row) is not adjoints[0]:
             return False
-        input_rows = self.log.rows[row].inputs
-        if inputs is None:
-            return len(adjoints) > 1 or self.adjoints.get(row) is adjoints[0]
-        return all(
+        return inputs is None or all(
             tensor is None
             or tensor.dtype == tf.resource
             or self.log.tensor_rows.list_rows_of_tensor_or_variable(tensor)[-1:] in ([], [input_row])
-            for tensor, input_row in zip(inputs, input_rows, strict=False)
+            for tensor, input_row in zip(inputs, self.log.rows[row].inputs, strict=False)
         )
 
     def _record_shares_of_call(self, call_id: int, shares: list) -> None:
