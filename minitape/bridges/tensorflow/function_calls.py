@@ -30,7 +30,7 @@ from ..mutable_state import save_state_and_build_restorer
 from ..recording import RecordedRow
 from .function_graphs import has_gradient_tape, is_replayable
 from .kept_tensors import FunctionCall, RowLimitReached, TensorFlowValue, build_tensor_of_stand_in_values
-from .operation_log import to_handle_or_value
+from .operation_log import iter_dataset_and_inputs, to_handle_or_value
 from .traced_values import list_keras_models_trained_via_closures
 from .watcher import TensorFlowWatcher
 
@@ -192,12 +192,7 @@ def _rebuild_arguments(call: FunctionCall) -> RebuiltArguments | None:
 
 def _has_only_keras_functions(dataset: Any) -> bool:
     """Return whether a dataset runs only Keras functions. Other functions may have side effects."""
-    pending = [dataset]
-    functions = []
-    while pending:
-        current = pending.pop()
-        pending += current._inputs()
-        functions += current._functions()
+    functions = [function for current in iter_dataset_and_inputs(dataset) for function in current._functions()]
     return bool(functions) and all(function._func.__module__.startswith("keras.") for function in functions)
 
 

@@ -5,7 +5,7 @@ line is running.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -186,6 +186,13 @@ def find_missing_gradient_cause(op: str) -> str:
 def is_dataset_op(op: str) -> bool:
     """Return whether an operation creates a dataset. A dataset's elements are computed outside the program."""
     return ("Dataset" in op or op == "MakeIterator") and not op.startswith("__")
+
+
+def iter_dataset_and_inputs(dataset: Any) -> Iterator[Any]:
+    """Yield a dataset and all datasets that it reads elements from, directly or through other datasets."""
+    yield dataset
+    for input_dataset in dataset._inputs():
+        yield from iter_dataset_and_inputs(input_dataset)
 
 
 def is_custom_gradient_op(op: str) -> bool:

@@ -27,7 +27,7 @@ from ..framework_patches import Watcher
 from .function_graphs import TAPES_ATTRIBUTE
 from .guard import SafeWriter
 from .kept_tensors import FunctionCall
-from .operation_log import changes_variable
+from .operation_log import changes_variable, iter_dataset_and_inputs
 from .sweep_watcher import SweepWatcher, register_gradient_function_for_sweeps
 from .traced_values import compare_values_with_trace_after_call, store_values_and_generators_before_call
 
@@ -378,10 +378,7 @@ class TensorFlowWatcher(Watcher):
         """Record the tensors and variables from which a dataset and its input datasets compute their elements."""
         tensors = list[Any]()
         variables = self.log.tensor_rows.variables_by_handle
-        pending = [dataset]
-        while pending:
-            current = pending.pop()
-            pending += current._inputs()
+        for current in iter_dataset_and_inputs(dataset):
             tensors += getattr(current, "_tensors", ())
             for graph in (function.function.graph for function in current._functions()):
                 for variable in graph.variables:
