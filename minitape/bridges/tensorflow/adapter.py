@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import sys
 from bisect import bisect_right
 from math import inf
 from typing import TYPE_CHECKING, Any
@@ -23,6 +22,7 @@ from ...recording.value_summary import to_float_array
 from ..framework_adapter import FrameworkAdapter
 from .function_calls import filter_sweeps_by_source
 from .kept_tensors import TapeReference, TensorFlowExtra
+from .model_variables import MODULE_TYPES
 from .operation_log import to_handle_or_value, unwrap_keras_variable
 
 if TYPE_CHECKING:
@@ -261,9 +261,11 @@ class TensorFlowAdapter(FrameworkAdapter):
     def is_in_living_layer(self, obj: Any) -> bool:
         """Return whether an existing layer or module contains a variable."""
         gc.collect()
-        layers = sys.modules.get("keras.src.layers.layer")
-        owners = iter_living_instances(tf.Module, *([layers.Layer] if layers else []))
-        return any(to_handle_or_value(part) is obj for owner in owners for part in owner.variables)
+        return any(
+            to_handle_or_value(part) is obj
+            for owner in iter_living_instances(*MODULE_TYPES)
+            for part in owner.variables
+        )
 
     def is_named_or_in_layer(self, obj: Any) -> bool:
         """Return whether one of the program's names or an existing layer refers to a variable."""
