@@ -71,7 +71,7 @@ def explain_layer_losses_missing_from_target(recording: TensorFlowRecording) -> 
     if "GradientTape" not in source or find_use_of_losses(source):
         return None
     requested = collect_requested_handle_ids(recording)
-    for layer in list(iter_living_instances(tf.keras.layers.Layer)):
+    for layer in iter_living_instances(tf.keras.layers.Layer):
         is_trained = any(find_handle_id(variable) in requested for variable in layer.trainable_variables)
         if is_trained and layer.losses:
             fields = {"what": find_name_in_program(layer) or layer.name}
@@ -128,7 +128,7 @@ def explain_use_of_initial_batchnorm_statistics(recording: TensorFlowRecording) 
     Args:
         recording: The recording of the program.
     """
-    for layer in list(iter_living_instances(tf.keras.layers.BatchNormalization)):
+    for layer in iter_living_instances(tf.keras.layers.BatchNormalization):
         is_initial = layer.built and not np.any(layer.moving_mean) and np.all(np.equal(layer.moving_variance, 1))
         site = (
             find_first_use_site_on_target_path(recording, layer.moving_variance)
@@ -200,7 +200,7 @@ def explain_lr_attribute_without_effect(file: OptionalText) -> OptionalExplanati
     Args:
         file: The program's file.
     """
-    for optimizer in list(iter_living_instances(tf.keras.optimizers.Optimizer)):
+    for optimizer in iter_living_instances(tf.keras.optimizers.Optimizer):
         for site in list_binding_sites(file, ".lr") if "lr" in vars(optimizer) else ():
             return explain_cause("tensorflow", "schedule", site, "attribute", {"rate": float(optimizer.learning_rate)})
     return None
@@ -209,7 +209,7 @@ def explain_lr_attribute_without_effect(file: OptionalText) -> OptionalExplanati
 def explain_early_decay_of_each_schedule() -> Iterator[OptionalExplanation]:
     """Yield an explanation for each optimizer whose schedule ended too early, and None for each of the others."""
     gc.collect()  # Collect garbage first, so that optimizers of earlier programs or cells do not count.
-    for optimizer in list(iter_living_instances(tf.keras.optimizers.Optimizer)):
+    for optimizer in iter_living_instances(tf.keras.optimizers.Optimizer):
         schedule = optimizer._learning_rate
         if callable(schedule):
             makers = [type(schedule).__name__]

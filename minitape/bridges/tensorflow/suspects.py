@@ -188,7 +188,7 @@ def check_trainable_variables_left_untrained(run: CheckedRun) -> Suspicions:
     keys_and_variables = list(candidates.values())
     yield from _check_untrained_variables_of_target(run, keys_and_variables)
     yield from _check_variables_remade_for_each_target(run, keys_and_variables)
-    for layer in list(iter_living_instances(tf.keras.layers.Layer)):
+    for layer in iter_living_instances(tf.keras.layers.Layer):
         attributes = vars(layer).items()
         parts = [(name, part) for name, value in attributes for part in (value if isinstance(value, list) else [value])]
         for name, value in parts:
