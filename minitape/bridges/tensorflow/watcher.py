@@ -86,7 +86,7 @@ class TensorFlowWatcher(Watcher):
             (tape_class, "batch_jacobian", self._record_jacobian_as_one_row),
             (tape_class, "watch", self._watch_and_mark_sources),
             (tape_class, "__exit__", self._record_tape_event_and_run),
-            (tape_class, "stop_recording", self._stop_recording_and_record_pause),
+            (tape_class, "stop_recording", self._stop_recording_and_record_events),
             (tape_class, "reset", self._record_tape_event_and_run),
             (custom_gradient, "_eager_mode_decorator", self._record_custom_function_as_one_row),
             (record, "record_operation", self._record_call_and_keep_custom_shares),
@@ -343,14 +343,11 @@ class TensorFlowWatcher(Watcher):
         self.log.record_tape_event(EVENT_BY_METHOD[original.__name__], tape)
         return original(tape, *args)
 
-    def _stop_recording_and_record_pause(self, original: Any, tape: Any) -> Any:
-        self.sweep_watcher.mark_rows_watched_by_now()
-        return self._pause_tape_and_record_events(tape, original(tape))
-
     @contextmanager
-    def _pause_tape_and_record_events(self, tape: Any, pause_block: Any) -> Iterator[None]:
+    def _stop_recording_and_record_events(self, original: Any, tape: Any) -> Iterator[None]:
+        self.sweep_watcher.mark_rows_watched_by_now()
         self.log.record_tape_event("pauses", tape)
-        with pause_block:
+        with original(tape):
             yield
         self.log.record_tape_event("resumes", tape)
 
