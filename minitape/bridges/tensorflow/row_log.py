@@ -455,7 +455,8 @@ class TensorFlowLog:
             return
         if isinstance(variable, tf.Variable):
             self.tensor_rows.register_variable(variable)
-        for row in self.tensor_rows.list_rows_of_tensor_or_variable(value):
+        rows = self.tensor_rows.list_rows_of_tensor_or_variable(value)
+        for row in rows:
             recorded_row = self.rows[row]
             if recorded_row.kind == "operation":  # From now on, the watched result counts as a source.
                 recorded_row.extra.is_watched_late = not recorded_row.tracked and any(
@@ -465,7 +466,7 @@ class TensorFlowLog:
                 recorded_row.mark_as_tracked()
             else:
                 recorded_row.extra.is_watched_late = not recorded_row.tracked
-        if not self.tensor_rows.list_rows_of_tensor_or_variable(value):
+        if not rows:
             self.tensor_rows.find_or_add_row(value)
         self.tape_history.explicit_watches.append(
             (weakref.ref(value), self.tape_history.find_stored_or_build_unstored_reference(tape))
