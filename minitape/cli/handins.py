@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from itertools import count, islice, pairwise, takewhile
 from pathlib import Path
 
+from click import unstyle
+
 from minitape.course.checker import CORRECT, NOT_ANSWERED, NOT_YET
 from minitape.course.progress import FILE_NAME, MAX_WRONG_ANSWERS, is_progress
 
@@ -37,7 +39,7 @@ from .lesson_files import (
     map_names_to_titles,
 )
 from .messages import say
-from .notebook_rules import Notebook, strip_colors, translate_verdicts_to_english
+from .notebook_rules import Notebook, translate_verdicts_to_english
 
 PAUSE_SECONDS = 15 * 60
 """The number of seconds without an answer after which a learner is considered away."""
@@ -326,7 +328,7 @@ def _read_outputs_in_english(notebook: Notebook) -> TextList:
         texts = ["".join(output.get("text", "")) for output in outputs]
     except (AttributeError, KeyError, TypeError) as error:
         raise ValueError(say("is not a notebook")) from error
-    return [translate_verdicts_to_english(strip_colors(text)) for text in texts]
+    return [translate_verdicts_to_english(unstyle(text)) for text in texts]
 
 
 def _convert_notebook_to_records(notebook: Notebook) -> dict[str, ExerciseRecord | None]:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypedDict
 
+from click import unstyle
+
 from minitape.common.translation import CHECK, load_translations
 from minitape.course import CORRECT, NOT_ANSWERED
 from minitape.course.checker import MARKS
@@ -56,7 +58,6 @@ _ANSWERS_PATTERN = re.compile(r"\b(?:add_exercise|Exercise)\(")
 _UNKNOWN_MAGIC = re.compile(r"UsageError: (?:Line|Cell) magic (?:function )?`(%+\w+)` not found")
 _VERDICT_LINE = re.compile(r"^Exercise \S+: ([^.]*)\.", re.MULTILINE)
 _FIELD_PATTERN = re.compile(r"\{\w+\}")
-_COLOR_CODES = re.compile(r"\x1b\[[0-9;]*m")
 
 
 Notebook = Any  # nbformat has no type annotations.
@@ -308,7 +309,7 @@ def collect_stderr(outputs: Iterable[Output]) -> str:
     Returns:
         The text without color codes, or "" if the cell wrote nothing.
     """
-    return strip_colors("".join(output["text"] for output in outputs if _is_stderr(output)))
+    return unstyle("".join(output["text"] for output in outputs if _is_stderr(output)))
 
 
 def _format_outputs_without_stderr(outputs: Iterable[Output]) -> str:
@@ -325,7 +326,7 @@ def _explain_cell_problem(cell: Cell, cell_result: CellResult, variant: str) -> 
     error_message = ""
     if error_outputs:
         name = error_outputs[-1]["ename"]
-        error_message = strip_colors(error_outputs[-1]["evalue"])
+        error_message = unstyle(error_outputs[-1]["evalue"])
     if problem == OUTPUTS_DIFFER:
         rule = "outputs-differ"
         message = say("this cell's output differs from the saved output")
@@ -342,7 +343,7 @@ def _explain_cell_problem(cell: Cell, cell_result: CellResult, variant: str) -> 
         message = say(message_template, error=f"{name}: {error_message}")
     else:
         rule = "timeout" if "Timeout" in problem else "not-runnable"
-        message = strip_colors(problem)
+        message = unstyle(problem)
     return CheckFinding(rule, cell_result["cell"], message, saved, new, variant)
 
 
@@ -392,9 +393,9 @@ def _iter_output_texts(output: Output) -> Iterator[str]:
     kind = output["output_type"]
     if kind == "stream":
         heading = "" if output["name"] == "stdout" else f"[{output['name']}]\n"
-        yield heading + strip_colors(output["text"]).rstrip("\n")
+        yield heading + unstyle(output["text"]).rstrip("\n")
     elif kind == "error":
-        yield f"{output['ename']}: {strip_colors(output['evalue'])}"
+        yield f"{output['ename']}: {unstyle(output['evalue'])}"
     else:
         for mime, data in sorted(output.get("data", {}).items()):
             if mime in UNCOMPARED_TYPES:
@@ -433,15 +434,3 @@ def _list_english_replacements() -> list[tuple[re.Pattern[str], str]]:
             pattern = re.compile(r"^([ \t]*)" + "(.*?)".join(map(re.escape, translated_parts)), re.MULTILINE)
             replacements.append((pattern, r"\1" + r"\2".join(english_parts)))
     return replacements
-
-
-def strip_colors(text: str) -> str:
-    """Remove terminal color codes from text.
-
-    Args:
-        text: The text.
-
-    Returns:
-        The text without color codes.
-    """
-    return _COLOR_CODES.sub("", text)

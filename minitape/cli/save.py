@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from threading import Event
 
 import nbformat
-from click import ClickException
+from click import ClickException, unstyle
 from jupyter_client.manager import AsyncKernelManager
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
@@ -34,7 +34,6 @@ from .notebook_rules import (
     describe_cell,
     get_tags,
     is_picture_grown_after_run,
-    strip_colors,
 )
 
 KERNEL_SPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
@@ -133,7 +132,7 @@ def execute_notebook(notebook: Notebook, folder: Path, cell_timeout: float, note
         except CellExecutionError as error:
             error_text = f"{error.ename}: {error.evalue}" if error.ename == "CalledProcessError" else str(error)
             raise _create_save_error(
-                notebook_name, sources, started_cells, f"{say('fails')}\n{strip_colors(error_text)}"
+                notebook_name, sources, started_cells, f"{say('fails')}\n{unstyle(error_text)}"
             ) from error
         except CellTimeoutError as error:
             message = say(
