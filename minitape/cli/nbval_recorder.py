@@ -24,11 +24,11 @@ VARIANT_VARIABLE = "MINITAPE_VARIANT"
 NOTEBOOK_VARIABLE = "MINITAPE_NOTEBOOK"
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(items: list[IPyNbCell]) -> None:
     """Store each cell's position in the notebook. In the solved variant, replace exercises with their solutions.
 
     Args:
-        items: All pytest items, including nbval's cells.
+        items: All pytest items, which are nbval's cells of the one notebook that is collected.
     """
     _store_place_of_each_cell(items)
     if environ.get(VARIANT_VARIABLE) == "solved":
@@ -83,17 +83,12 @@ def _patch_nbval_await_reply() -> None:
     RunningKernel.await_reply = await_reply
 
 
-def _store_place_of_each_cell(items: list[pytest.Item]) -> None:
+def _store_place_of_each_cell(items: list[IPyNbCell]) -> None:
     """Store in each cell's item the cell's index among all cells of the notebook."""
-    cells = [item for item in items if isinstance(item, IPyNbCell)]
-    cell_indexes = _list_code_cell_indexes(cells[0]) if cells else []
-    for item in cells:
-        item.place = cell_indexes[item.cell_num]
-
-
-def _list_code_cell_indexes(item: IPyNbCell) -> list[int]:
-    """List the indices of code cells among all cells of the item's notebook."""
-    return [cell_index for cell_index, cell in enumerate(item.parent.nb.cells) if cell.cell_type == "code"]
+    cells = items[0].parent.nb.cells if items else []
+    code_cell_indexes = [cell_index for cell_index, cell in enumerate(cells) if cell.cell_type == "code"]
+    for item in items:
+        item.place = code_cell_indexes[item.cell_num]
 
 
 def _replace_exercise_by_solution(item: IPyNbCell) -> None:
