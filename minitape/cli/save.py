@@ -19,7 +19,7 @@ from nbval.kernel import CURRENT_ENV_KERNEL_NAME, NbvalKernelspecManager
 
 from ..common.atomic_write import write_file as write_file
 from ..common.read_data import MAX_NOTEBOOK_SIZE, read_text
-from ..engine.types import Action, NameList, NameSet, OptionalText, TextList
+from ..engine.types import Action, NameSet, OptionalText, TextList, TextSequence
 from .kernel import prepare_kernel_environment
 from .messages import convert_write_errors, create_failed_action_error, say
 from .notebook_rules import (
@@ -55,7 +55,7 @@ def run_and_save_notebook(path: Path, cell_timeout: float = 120) -> None:
     clean_notebook(notebook)
     sources = [cell.source for cell in notebook.cells]
     problems = [
-        *_list_stderr_problems(notebook),
+        *_list_stderr_problems(notebook, sources),
         *(f"{describe_cell(sources, finding.cell)}: {finding.message}" for finding in check_saved_notebook(notebook)),
     ]
     if problems:
@@ -129,18 +129,11 @@ def execute_notebook(notebook: Notebook, folder: Path, cell_timeout: float, note
             env = prepare_kernel_environment(Path(scratch))
             run_client = partial(client.async_execute, env=env, stderr=subprocess.DEVNULL, cleanup_kc=True)
             _run_in_interruptible_thread(lambda: asyncio.run(run_client()), end_kernel)
-        except CellExecutionError as error:
-            error_text = f"{error.ename}: {error.evalue}" if error.ename == "CalledProcessError" else str(error)
-            raise _create_save_error(
-                notebook_name, sources, started_cells, f"{say('fails')}\n{unstyle(error_text)}"
-            ) from error
-        except CellTimeoutError as error:
-            message = say(
-                "takes longer than {timeout:g} seconds: allow more time with --timeout SECONDS", timeout=cell_timeout
-            )
-            raise _create_save_error(notebook_name, sources, started_cells, message) from error
-        except DeadKernelError as error:
-            raise _create_save_error(notebook_name, sources, started_cells, str(error)) from error
+        except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
+            heading = say("{path} was not saved:", path=notebook_name)
+            cell_description = describe_cell(sources, started_cells[-1] if started_cells else None)
+            reason = _describe_execution_error(error, cell_timeout)
+            raise ClickException(f"{heading} {cell_description} {reason}") from error
 
 
 def _run_in_interruptible_thread(task: Action, on_interrupt: Action) -> None:
@@ -157,9 +150,16 @@ def _run_in_interruptible_thread(task: Action, on_interrupt: Action) -> None:
             raise
 
 
-def _create_save_error(notebook_name: str, sources: NameList, started_cells: list[int], message: str) -> ClickException:
-    cell_description = describe_cell(sources, started_cells[-1] if started_cells else None)
-    return ClickException(f"{say('{path} was not saved:', path=notebook_name)} {cell_description} {message}")
+def _describe_execution_error(error: Exception, cell_timeout: float) -> str:
+    """Return what a cell did that ended the run, as the end of a sentence about the cell."""
+    if isinstance(error, CellExecutionError):
+        error_text = f"{error.ename}: {error.evalue}" if error.ename == "CalledProcessError" else str(error)
+        return f"{say('fails')}\n{unstyle(error_text)}"
+    if isinstance(error, CellTimeoutError):
+        return say(
+            "takes longer than {timeout:g} seconds: allow more time with --timeout SECONDS", timeout=cell_timeout
+        )
+    return str(error)
 
 
 def clean_notebook(notebook: Notebook) -> None:
@@ -226,8 +226,7 @@ def _join_stream_outputs(outputs: Iterable[Output]) -> list[Output]:
     return joined_outputs
 
 
-def _list_stderr_problems(notebook: Notebook) -> TextList:
-    sources = [cell.source for cell in notebook.cells]
+def _list_stderr_problems(notebook: Notebook, sources: TextSequence) -> TextList:
     stderr_texts = (
         (cell_index, collect_stderr(cell.get("outputs", ()))) for cell_index, cell in enumerate(notebook.cells)
     )
