@@ -501,9 +501,8 @@ def site_command(
 
     write_python_site = None
     if has_python:
-        from .lite import require_lite_packages, write_lite_site
+        from .lite import write_lite_site
 
-        require_lite_packages()
         write_python_site = partial(write_lite_site, language_codes=languages, offline=offline, pyodide_folder=pyodide)
     with convert_write_errors(out):
         count = write_lesson_site(out, folder, languages, hub, write_python_site)

@@ -54,7 +54,7 @@ def write_lite_site(
         click.ClickException: If `target_folder` contains other files, JupyterLite cannot be built, or Pyodide is
             unavailable.
     """
-    require_lite_packages()
+    require_packages(*REQUIRED_PACKAGES)
     from jupyterlite_pyodide_kernel.constants import PYODIDE_CDN_URL, PYODIDE_VERSION
 
     folders = [find_lessons_folder(code) for code in dict.fromkeys(language_codes) or [None]]
@@ -85,11 +85,6 @@ def write_lite_site(
             new_folder / "playground", f"../{PYTHON_FOLDER}", loader_url, map(detect_language, folders)
         )
     return sum(len(list_notebook_files(folder)) for folder in folders)
-
-
-def require_lite_packages() -> None:
-    """Raise ModuleNotFoundError if a package that `write_lite_site` needs is not installed."""
-    require_packages(*REQUIRED_PACKAGES)
 
 
 def _find_kernel_extension_folder() -> Path:
