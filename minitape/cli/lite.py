@@ -30,9 +30,10 @@ KERNEL_EXTENSION = "@jupyterlite/pyodide-kernel-extension"
 EXCLUDED_WHEEL = "widgetsnbextension"
 """A wheel of the kernel that is needed only on a Jupyter server."""
 SETTINGS_FOLDER = Path(__file__).with_name("jupyterlab_settings")
-PAGE_FILE = Path(__file__).with_name("site_settings") / "lite.html"
-LOADING_BAR_FILE = Path(__file__).with_name("site_settings") / "loading.js"
-KERNEL_STARTER_FILE = Path(__file__).with_name("site_settings") / "kernel_python.js"
+SITE_SETTINGS_FOLDER = Path(__file__).with_name("site_settings")
+PAGE_FILE = SITE_SETTINGS_FOLDER / "lite.html"
+LOADING_BAR_FILE = SITE_SETTINGS_FOLDER / "loading.js"
+KERNEL_STARTER_FILE = SITE_SETTINGS_FOLDER / "kernel_python.js"
 
 
 def write_lite_site(
