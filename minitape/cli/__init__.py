@@ -232,7 +232,7 @@ def _show_cause_page(context: click.Context, parameter: click.Parameter, text: O
     """Print the page about a cause and exit if the option was given."""
     from .cause_page import show_cause_page
 
-    show_cause_page(context, parameter, text)
+    show_cause_page(context, text)
 
 
 @main.command("explain", context_settings={"allow_interspersed_args": False})

@@ -18,12 +18,11 @@ PAGE_FOLDERS = (PACKAGE / "cause_pages", PACKAGE.parent / "docs" / "causes")
 FEWEST_WORDS = 3  # A text with fewer words is not searched for in error messages.
 
 
-def show_cause_page(context: click.Context, parameter: click.Parameter, text: str | None) -> None:
+def show_cause_page(context: click.Context, text: str | None) -> None:
     """Print the page about a cause and exit if the option was given.
 
     Args:
         context: The context of the command.
-        parameter: The option. click passes it to each callback.
         text: The value of the option, or None if it was not given.
 
     Raises:
