@@ -5,6 +5,7 @@ right. Only the teacher's version contains the folded solutions.
 """
 
 import ast
+import re
 from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass
@@ -210,7 +211,7 @@ def to_nbgrader_id(check_call: CheckCall) -> str:
     Returns:
         The name, with all characters except letters and digits replaced with "-".
     """
-    return "".join(char if char.isalnum() else "-" for char in check_call.name)
+    return re.sub(r"[\W_]", "-", check_call.name)
 
 
 def iter_check_calls(source: str) -> Iterator[CheckCall]:
