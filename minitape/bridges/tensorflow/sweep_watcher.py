@@ -122,12 +122,11 @@ class SweepWatcher:
             if row not in ancestors:
                 ancestors.add(row)
                 pending += self.log.rows[row].inputs_if_operation
+        ancestor_rows = [self.log.rows[row] for row in sorted(ancestors)]
         # EagerPyFunc sends zeros of the wrong shape, so only the necessary adjoints are requested.
-        has_python_op = any(self.log.rows[row].op == "EagerPyFunc" for row in ancestors)
+        has_python_op = any(row.op == "EagerPyFunc" for row in ancestor_rows)
         sources_by_row = [
-            (row, self.log.rows[row].find_object())
-            for row in sorted(ancestors)
-            if not has_python_op or self.log.rows[row].kind != "constant"
+            (row.index, row.find_object()) for row in ancestor_rows if not has_python_op or row.kind != "constant"
         ]
         return [
             (row, tensor)
