@@ -553,19 +553,19 @@ def find_cause_in_compiled_step(question: TensorFlowQuestion) -> OptionalFinding
     Args:
         question: The question about the source.
     """
-    log = question.adapter.log
-    call_rows = [
+    ancestors = [question.rows[row] for row in sorted(question.ancestors)]
+    source_calls = [
         row
-        for row in sorted(question.ancestors)
-        if question.rows[row].extra.function_call is not None and not question.rows[row].tracked
+        for row in ancestors
+        if row.extra.function_call is not None and not row.tracked and {*row.inputs} & {*question.used_source_rows}
     ]
-    source_calls = [row for row in call_rows if {*question.rows[row].inputs} & {*question.used_source_rows}]
-    if not source_calls or not (
-        has_gradient_tape(question.rows[source_calls[-1]].extra.function_call.graph) or not log.tape_history.tapes
-    ):
+    if not source_calls:
         return None
-    return find_cause_in_function_call(question, source_calls[-1]) or build_row_finding(
-        question, "nondifferentiable", source_calls[-1], "function"
+    call_row = source_calls[-1]
+    if question.adapter.log.tape_history.tapes and not has_gradient_tape(call_row.extra.function_call.graph):
+        return None
+    return find_cause_in_function_call(question, call_row.index) or build_row_finding(
+        question, "nondifferentiable", call_row.index, "function"
     )
 
 
