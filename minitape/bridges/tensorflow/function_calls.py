@@ -105,10 +105,11 @@ def replay_call(
     if arguments is None:
         return None
     args, kwargs, has_placeholders = arguments
+    python_function = call.function.python_function
     restore_state = save_state_and_build_restorer(
-        call.function.python_function, *list_keras_models_trained_via_closures(call.function.python_function)
+        python_function, *list_keras_models_trained_via_closures(python_function)
     )
-    arguments_by_name = inspect.signature(call.function.python_function).bind(*args, **kwargs).arguments
+    arguments_by_name = inspect.signature(python_function).bind(*args, **kwargs).arguments
     inner_recording = type(recording)()
     results = list[Any]()
     inner_recording.is_rerun = True
@@ -131,7 +132,7 @@ def replay_call(
                 for source in sources or ():
                     if source.dtype != tf.resource:
                         tape.watch(source)
-                returned_value = call.function.python_function(*args, **kwargs)
+                returned_value = python_function(*args, **kwargs)
                 results += [
                     tensor for tensor in tf.nest.flatten(returned_value, expand_composites=True) if tensor is not None
                 ]
