@@ -244,7 +244,7 @@ class TensorFlowLog:
         """
         input_rows = [
             self.tensor_rows.find_or_add_row(target),
-            *(row for source in sources for row in self.tensor_rows.list_rows_of_tensor_or_variable(source)[-1:]),
+            *(row for source in sources for row in self.tensor_rows.list_last_row(source)),
         ]
         self._record_operation(name, input_rows, [result for result in results if result is not None])
 
@@ -306,7 +306,7 @@ class TensorFlowLog:
         return [
             (state_variable, row)
             for state_variable in variables
-            for row in self.tensor_rows.list_rows_of_tensor_or_variable(state_variable)[-1:]
+            for row in self.tensor_rows.list_last_row(state_variable)
         ]
 
     def fill_variable_with_placeholder_if_empty(self, variable: Any) -> None:
@@ -340,8 +340,7 @@ class TensorFlowLog:
             output: The argument in the position of the prediction.
         """
         ancestors = (
-            collect_rows_and_ancestors(self.rows, self.tensor_rows.list_rows_of_tensor_or_variable(item)[-1:])
-            for item in (target, output)
+            collect_rows_and_ancestors(self.rows, self.tensor_rows.list_last_row(item)) for item in (target, output)
         )
         is_trained, is_prediction = (any(self.rows[row].kind == "variable" for row in rows) for rows in ancestors)
         values = np.asarray(output)
@@ -361,7 +360,7 @@ class TensorFlowLog:
         is_plain = getattr(optimizer, "momentum", 1) == 0
         new_class = "" if is_plain or optimizer.built else type(optimizer).__name__
         gradient_rows = [
-            (to_handle_or_value(variable), self.tensor_rows.list_rows_of_tensor_or_variable(gradient)[-1:])
+            (to_handle_or_value(variable), self.tensor_rows.list_last_row(gradient))
             for gradient, variable in gradients_with_variables
         ]
         handle_ids = {
@@ -392,7 +391,7 @@ class TensorFlowLog:
             row
             for index, tensor in enumerate(inputs)
             if index not in changed_inputs
-            for row in self.tensor_rows.list_rows_of_tensor_or_variable(tensor)[-1:]
+            for row in self.tensor_rows.list_last_row(tensor)
         ]
         for handle in (inputs[place] for place in changed_inputs):
             variable = self.tensor_rows.variables_by_handle.get(id(handle))
@@ -409,7 +408,7 @@ class TensorFlowLog:
         """
         handle = operation_inputs[0]
         assigned_value = operation_inputs[-1]
-        stored_rows = self.tensor_rows.list_rows_of_tensor_or_variable(assigned_value)[-1:]
+        stored_rows = self.tensor_rows.list_last_row(assigned_value)
         variable = self.tensor_rows.variables_by_handle.get(id(handle))
         previous_state_row = self.tensor_rows.current_rows.pop(id(handle), None)
         site = self.running_line.find_site()

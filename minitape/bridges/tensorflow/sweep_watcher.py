@@ -165,11 +165,7 @@ class SweepWatcher:
     ) -> None:
         """Record the sweep with its tape, its sources, its adjoints and its shares."""
         log = self.log
-        target_rows = [
-            row
-            for target_tensor in target
-            for row in log.tensor_rows.list_rows_of_tensor_or_variable(target_tensor)[-1:]
-        ]
+        target_rows = [row for target_tensor in target for row in log.tensor_rows.list_last_row(target_tensor)]
         sweep = self.recording.add_backward_pass(target_rows)
         tapes = reversed(log.tape_history.tapes)
         matching_tapes = (reference for reference in tapes if getattr(reference.tape_ref(), "_tape", None) is tape)
@@ -190,7 +186,7 @@ class SweepWatcher:
             if adjoint is not None:
                 sweep.set_adjoint(row, log.tensor_rows.keep_value(adjoint))
         for tensor, adjoint in zip(sources, gradients, strict=False):
-            for row in log.tensor_rows.list_rows_of_tensor_or_variable(tensor)[-1:]:
+            for row in log.tensor_rows.list_last_row(tensor):
                 if adjoint is not None and row not in sweep.adjoints:
                     sweep.set_adjoint(row, log.tensor_rows.keep_value(adjoint))
         ShareRecorder(log, sweep, adjoints).record_shares_of_sweep(operations)
@@ -256,7 +252,7 @@ class ShareRecorder:
         return inputs is None or all(
             tensor is None
             or tensor.dtype == tf.resource
-            or self.log.tensor_rows.list_rows_of_tensor_or_variable(tensor)[-1:] in ([], [input_row])
+            or self.log.tensor_rows.list_last_row(tensor) in ([], [input_row])
             for tensor, input_row in zip(inputs, self.log.rows[row].inputs, strict=False)
         )
 

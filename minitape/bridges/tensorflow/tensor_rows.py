@@ -60,6 +60,10 @@ class TensorRows:
         """
         return self._rows_by_tensor.get(to_handle_or_value(value), [])
 
+    def list_last_row(self, value: Any) -> RowList:
+        """Return the last row that stands for a tensor or a variable, in a list that is empty if no row does."""
+        return self.list_rows_of_tensor_or_variable(value)[-1:]
+
     def register_variable(self, variable: Any) -> None:
         """Remember one of the program's variables by the identity of its handle."""
         self.variables_by_handle.setdefault(id(variable.handle), variable)
