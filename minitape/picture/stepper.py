@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
 
+from ..engine.backward.gradient import find_differentiable_rows
 from ..engine.backward.reachability import mark_reachable_rows
 from ..engine.backward.sweep import Sweep
 from ..engine.backward.targets_and_sources import (
@@ -196,10 +197,7 @@ class Stepper(SweepSteps):
                 if target.dtype.differentiable:
                     seed = build_seed(target, adjoint, False)
                     seeds[row] = seeds[row] + seed if row in seeds else seed
-        state_rows = [find_rows_in_recording(tape, source) for source in sources]
-        self.rows_by_source = [
-            rows if s.dtype.differentiable else () for s, rows in zip(sources, state_rows, strict=True)
-        ]
+        self.rows_by_source = [find_differentiable_rows(tape, source) for source in sources]
         self._target_rows = sorted(seeds)
         source_rows = {r for rows in self.rows_by_source for r in rows}
         self._unwatched = {row for row in list(self.record.leaves) if row not in tape.watched}

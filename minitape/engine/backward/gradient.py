@@ -78,7 +78,7 @@ def compute_gradients(
         elif (entry := record.variables.get(id(source))) is not None and entry[0] is source:
             rows = entry[1] if source._state._value.dtype.kind in DIFFERENTIABLE_KINDS else ()
         else:
-            rows = _find_differentiable_rows(tape, source)
+            rows = find_differentiable_rows(tape, source)
         rows_by_source.append(rows)
         source_rows.update(rows)
 
@@ -127,8 +127,13 @@ def _build_seed_unless_string(target: TargetOrSource, output_gradient: Adjoint, 
     return None if dtype.kind in "Os" else build_seed(target, output_gradient, is_recorded)
 
 
-def _find_differentiable_rows(tape: GradientTape, source: TargetOrSource) -> RowSequence:
-    """Return the rows of a source in the tape's recording, or () if no gradient flows through the source's dtype."""
+def find_differentiable_rows(tape: GradientTape, source: TargetOrSource) -> RowSequence:
+    """Return the rows of a source in the tape's recording, or () if no gradient flows through the source's dtype.
+
+    Args:
+        tape: The tape whose recording contains the rows.
+        source: A tensor or a variable.
+    """
     rows = find_rows_in_recording(tape, source)
     return rows if rows and source.dtype.differentiable else ()
 
