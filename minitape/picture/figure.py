@@ -643,19 +643,22 @@ class Figure:
             yield draw_path(build_edge_path(curve, share is not None, self.is_turned), color, dash_pattern)
             if row["cut"] or row_port in (VALUE_PORT, ESCAPE_PORT):
                 shape, distance = (SCISSORS, SCISSORS_DISTANCE) if row_port == ESCAPE_PORT else (CROSS, 7)
-                self.marks[start, end] = node.compute_entry_point(port, distance)
-                yield draw_mark(*self.marks[start, end], shape)
+                mark = node.compute_entry_point(port, distance)
+                self.marks[start, end] = mark
+                yield draw_mark(*mark, shape)
         for end, node in enumerate(self.nodes):
             for text, (x, y), shares, start in self._iter_references(end):
                 yield draw_abbreviated_edge(text, x, y, node.direction, bool(shares))
                 if start >= 0:
-                    self.marks[start, end] = x + CROSS_WIDTH / 2 * node.direction, y
-                    yield draw_mark(*self.marks[start, end], CROSS)
+                    mark = x + CROSS_WIDTH / 2 * node.direction, y
+                    self.marks[start, end] = mark
+                    yield draw_mark(*mark, CROSS)
         for start, end in self.causes:
             if start > end:  # The value did not come back, or to an omitted row.
                 *_, right, bottom = self.nodes[start].box
-                self.marks[start, end] = right - SCISSORS_DISTANCE, bottom + SCISSORS_DISTANCE / 2
-                yield draw_mark(*self.marks[start, end], SCISSORS)
+                mark = right - SCISSORS_DISTANCE, bottom + SCISSORS_DISTANCE / 2
+                self.marks[start, end] = mark
+                yield draw_mark(*mark, SCISSORS)
 
     def _iter_references(self, index: int) -> Iterator[tuple[str, Point, list[ValueFields], int]]:
         """Yield the edges into a node that are drawn as the names of their inputs, each input once.
