@@ -54,11 +54,16 @@ class ProblemGroup(NamedTuple):
         lines = [self.heading] if self.heading else []
         lines += list_report_lines_of_problem(self, self.file)
         if self.patch and self.is_patch_offered:
-            lines.append("  " + format_fix_sentence(Fix(self.patch_line or self.line or 0, self.patch)))
+            lines.append(f"  {_format_patch_sentence(self)}")
         if self.trial:
             lines.append(f"  {self.trial}")
         lines += ["  " + fill("Also: {text}", text=text) for text in self.further]
         return "\n".join(lines)
+
+
+def _format_patch_sentence(problem: ProblemGroup | Explanation) -> str:
+    """Return the patch of a problem or an explanation as a sentence."""
+    return format_fix_sentence(Fix(problem.patch_line or problem.line or 0, problem.patch or ""))
 
 
 def build_problem_group(explanation: Explanation, names: NameList, heading: str = "") -> ProblemGroup:
@@ -70,10 +75,8 @@ def build_problem_group(explanation: Explanation, names: NameList, heading: str 
         heading: The line above the explanation.
     """
     fix = explanation.fix
-    patch = explanation.patch
-    if patch:
-        sentence = format_fix_sentence(Fix(explanation.patch_line or explanation.line or 0, patch))
-        fix = fix.removesuffix(sentence).rstrip() if fix.endswith(sentence) else fix
+    if explanation.patch:
+        fix = fix.removesuffix(_format_patch_sentence(explanation)).rstrip()
     further = [other.message for other in explanation.others if other.message not in explanation.message]
     return ProblemGroup(
         names,
@@ -85,7 +88,7 @@ def build_problem_group(explanation: Explanation, names: NameList, heading: str 
         explanation.code,
         explanation.message,
         fix,
-        patch,
+        explanation.patch,
         explanation.patch_line,
         further,
     )
