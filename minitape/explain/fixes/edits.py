@@ -246,7 +246,7 @@ def format_variable_assign_call_or_empty(name: str, value: ast.expr, operator: a
     return f"{name}.assign({unparse(value)})"
 
 
-def squeeze_column(fault: FaultSite, node: Any) -> Change | None:
+def squeeze_column(fault: FaultSite, node: Any) -> Change:
     """Turn the column into a row in an operation that combines a column and a row. This is an `Edit`.
 
     Args:
@@ -263,7 +263,7 @@ def squeeze_column(fault: FaultSite, node: Any) -> Change | None:
     return fault.dialect.squeeze_template.format(x=f"({unparse(node)})") if is_known else None
 
 
-def replace_sample_by_rsample(fault: FaultSite, node: Any) -> Change | None:
+def replace_sample_by_rsample(fault: FaultSite, node: Any) -> Change:
     """Replace ``sample`` with ``rsample``, because only ``rsample`` passes gradients. This is an `Edit`.
 
     The edit does not apply to discrete distributions, or inside a block that switches autograd off.

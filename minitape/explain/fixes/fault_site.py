@@ -28,7 +28,7 @@ from ..reasons.program_text import (
 )
 
 if TYPE_CHECKING:
-    from ...engine.types import Attributes, OptionalText
+    from ...engine.types import Attributes
     from ...recording.recorded_rows import OptionalArray, RecordedRow
     from ..reasons.question import Question
     from .dialects import Dialect
