@@ -55,7 +55,7 @@ def check_notebooks_with_progress_bar(
         return check_notebooks(paths, variants, job_count, cell_timeout, lambda: progress_bar.advance(task))
 
 
-def warm_up_kernels(is_shared: bool = False) -> None:
+def warm_up_kernels(is_shared: bool) -> None:
     """Compile the kernels with a progress bar on stderr, and print how long the compilation took.
 
     Args:
@@ -85,7 +85,7 @@ def warm_up_kernels(is_shared: bool = False) -> None:
     echo(say("the kernels are ready ({seconds:.1f} s)", seconds=time.perf_counter() - start_time))
 
 
-def print_check_results(results: Sequence[CheckResult], is_quiet: bool = False) -> None:
+def print_check_results(results: Sequence[CheckResult], is_quiet: bool) -> None:
     """Print each finding with its notebook and cell, then the remedies, then a one-line summary.
 
     Args:

@@ -37,7 +37,7 @@ COMPARING_OPS = ("subtract", "squared_difference", "sub", "Sub", "SquaredDiffere
 
 
 def build_alarm_and_break_fields(
-    recording: PictureSource, snapshot: Snapshot, target_and_sources: OptionalEnds = None
+    recording: PictureSource, snapshot: Snapshot, target_and_sources: OptionalEnds
 ) -> Snapshot:
     """Return the fields "alarms" and "torn" of a snapshot.
 

@@ -386,9 +386,7 @@ class RunAccounts:
             pass_sites = tuple(contribution.site for contribution in account.pending)
             yield Route(pass_sites, account.changes, LEFT, NOWHERE, 0), 1
 
-    def record_cleared_gradient(
-        self, account: Account, site: Site, has_program_changed_parameter: bool = False
-    ) -> None:
+    def record_cleared_gradient(self, account: Account, site: Site, has_program_changed_parameter: bool) -> None:
         """Record that an account's gradient was cleared.
 
         Args:
