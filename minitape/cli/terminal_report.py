@@ -176,8 +176,6 @@ def describe_cell_and_variant(finding: CheckFinding, result: CheckResult) -> str
 
 
 def _iter_difference_lines(finding: CheckFinding) -> Iterator[str]:
-    if finding.saved is None and finding.new is None:
-        return
     saved_lines = _split_into_short_lines(finding.saved)
     new_lines = _split_into_short_lines(finding.new)
     yield from unified_diff(saved_lines, new_lines, *get_difference_labels(finding), lineterm="", n=2)
