@@ -174,8 +174,8 @@ def clean_notebook(notebook: Notebook) -> None:
     notebook.nbformat = 4
     notebook.nbformat_minor = 5
     notebook.metadata.pop("widgets", None)
-    notebook.metadata["kernelspec"] = nbformat.from_dict(KERNEL_SPEC)
-    notebook.metadata["language_info"] = nbformat.from_dict(LANGUAGE)
+    notebook.metadata["kernelspec"] = KERNEL_SPEC
+    notebook.metadata["language_info"] = LANGUAGE
     used_ids: NameSet = set()
     for number, cell in enumerate(notebook.cells, 1):
         cell["id"] = _choose_and_add_cell_id(cell.get("id"), number, used_ids)
