@@ -178,9 +178,7 @@ class TapeReader(Reader):
             limit: The maximum number of rows.
         """
         record = self._switch_to_current_record()
-        if record is None:
-            return []
-        if len(record) <= limit:
+        if record is None or len(record) <= limit:
             return self.read_new_rows()
         rows = self.read_new_rows(limit // 2)
         self.row_count = first = len(record) - limit // 2
