@@ -90,6 +90,16 @@ def get_exercise_prefix(path: Path) -> str:
     return lesson if topic else ""
 
 
+def read_heading(path: Path) -> str:
+    """Return the first line of a course notebook, such as "# 3. Variables".
+
+    Args:
+        path: The notebook.
+    """
+    first_cell = read_json(path, MAX_NOTEBOOK_SIZE)["cells"][0]
+    return "".join(first_cell["source"]).partition("\n")[0]
+
+
 def find_notebook_to_open(folder: Path) -> OptionalPath:
     """Find the lesson with the learner's latest answer.
 
@@ -124,8 +134,7 @@ def map_names_to_titles(lessons_folder: Path, learner_folder: OptionalPath = Non
     new_names = {}
     for path in list_notebook_files(lessons_folder) if lessons_folder.name != translation.ENGLISH else ():
         if get_exercise_prefix(path) and not (learner_folder and (learner_folder / path.name).exists()):
-            heading = "".join(read_json(path, MAX_NOTEBOOK_SIZE)["cells"][0]["source"]).partition("\n")[0]
-            title = re.sub(r"[\W\d]*", "", heading, count=1)
+            title = re.sub(r"[\W\d]*", "", read_heading(path), count=1)
             new_names[path.name] = re.sub(r"\W+", "_", f"{get_exercise_prefix(path)}_{title}") + path.suffix
     return new_names
 

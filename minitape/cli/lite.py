@@ -12,11 +12,11 @@ from tempfile import TemporaryDirectory
 from click import ClickException
 
 from ..common.atomic_write import write_file
-from ..common.read_data import MAX_NOTEBOOK_SIZE, read_json, read_text
+from ..common.read_data import read_json, read_text
 from ..common.translation import detect_language
 from ..engine.types import JsonObject, OptionalPath, TextList, TextSequence
 from .browser_python import CORE_FILES, PYTHON_FOLDER, list_core_file_urls, write_browser_python
-from .lesson_files import copy_missing_lessons, find_lessons_folder, list_notebook_files
+from .lesson_files import copy_missing_lessons, find_lessons_folder, list_notebook_files, read_heading
 from .lesson_pages import build_page_translator
 from .optional_packages import require_packages
 from .playground_page import get_playground_file_name, write_playground_pages
@@ -155,8 +155,7 @@ def _build_front_page_html(lessons_folders: Sequence[Path]) -> str:
         code = detect_language(lessons_folder)
         rows = []
         for path in list_notebook_files(lessons_folder):
-            cells = read_json(path, MAX_NOTEBOOK_SIZE)["cells"]
-            title = "".join(cells[0]["source"]).partition("\n")[0].lstrip("# ")
+            title = read_heading(path).lstrip("# ")
             rows.append(f'<li><a href="lab/index.html?path={code}/{path.name}">{escape(title)}</a></li>')
         introduction = say(
             "These lessons show how a program computes gradients, with pictures that you can step through. The "
