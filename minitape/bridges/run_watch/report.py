@@ -1,12 +1,11 @@
 """Build the page about a whole run, which shows the error, the first non-finite step, the problems and a summary."""
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ...common.translation import format_error, join_sentences
-from ...engine.types import JsonObject, NameList, NameSet, OptionalNumber, OptionalText, TextList, TextSequence
+from ...engine.types import JsonObject, NameList, OptionalNumber, OptionalText, TextList, TextSequence
 from ...explain.explanation import Explanation, list_report_lines_of_problem
 from ...explain.fixes.answer_fixes import format_fix_sentence
 from ...explain.fixes.fault_site import Fix
@@ -105,24 +104,6 @@ def list_problem_groups(page: ModelPage) -> list[ProblemGroup]:
         for group in page.list_groups(has_numbers=False)
         if group.role == "problem"
     ]
-
-
-def list_sentences_about_frozen_parameters(page: ModelPage) -> TextList:
-    """Return a sentence for each group of parameters that the program deliberately does not train.
-
-    Args:
-        page: The explanations of the parameters.
-    """
-    return [group.heading for group in page.list_groups(has_numbers=False) if group.role == "untrained"]
-
-
-def collect_parameter_names(groups: Iterable[ProblemGroup]) -> NameSet:
-    """Return the names of all parameters that have a problem.
-
-    Args:
-        groups: The problems.
-    """
-    return {name for group in groups for name in group.names}
 
 
 @dataclass

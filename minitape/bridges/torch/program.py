@@ -33,10 +33,8 @@ from ..run_watch.report import (
     ProblemGroup,
     RunReport,
     build_problem_group,
-    collect_parameter_names,
     is_about_none,
     list_problem_groups,
-    list_sentences_about_frozen_parameters,
 )
 from ..run_watch.side_effects import SideEffects
 from ..run_watch.summary import summarize_run
@@ -382,7 +380,8 @@ class WatchedProgram:
         self._add_problems_findings_and_summary(report, groups)
         if not report.error:
             self._try_patches(report)
-        report.remarks += list_sentences_about_frozen_parameters(page)
+        # The program deliberately does not train the parameters of these groups.
+        report.remarks += [group.heading for group in page.list_groups(has_numbers=False) if group.role == "untrained"]
         report.missed_all_gradients = not accounts.passes and not self.watch.accounts.gradient_calls
         report.is_cut_short = bool(accounts.watch_error)
         return report
@@ -407,8 +406,8 @@ class WatchedProgram:
         ]
         report.remarks += map(str, unread)
         groups = [group for group in groups if group not in unread]
-        blamed = collect_parameter_names(groups + report.anomaly_problems)
-        accused = {key for name, key in self._keys_by_name.items() if name in blamed}
+        blamed_names = {name for group in groups + report.anomaly_problems for name in group.names}
+        accused = {key for name, key in self._keys_by_name.items() if name in blamed_names}
         report.problems = [group for group in groups if group.kind != "nonfinite"]
         latest: TorchRecording | None = self._recording.latest
         for finding in find_run_findings(
