@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from ..engine.types import OptionalText, TextList, TextPair, TextSequence
+from ..engine.types import OptionalText, TextList, TextSequence
 from .check_notebooks import CheckResult, check_notebooks
 from .messages import create_failed_action_error, say, translate_column_names
 from .notebook_rules import NOT_REPEATABLE, REMEDIES, CheckFinding, describe_cell
@@ -156,54 +156,31 @@ def iter_result_lines(result: CheckResult) -> Iterator[Text]:
             "    " + say("not saved yet: type minitape save {path} first. Problems found so far:", path=result.name)
         )
     for finding in result.findings:
-        yield Text(f"    {describe_cell_and_variant(finding, result)}: {finding.message} [{finding.rule}]")
+        cell = describe_cell(result.cell_sources, finding.cell)
+        solved_note = say(" with the solutions") if finding.variant == "solved" else ""
+        yield Text(f"    {cell}{solved_note}: {finding.message} [{finding.rule}]")
         for line in _iter_difference_lines(finding):
             yield Text(f"        {line}", style=LINE_STYLES.get(line[:1], ""))
 
 
-def describe_cell_and_variant(finding: CheckFinding, result: CheckResult) -> str:
-    """Describe the cell in which a finding occurred, and the variant of the notebook that revealed the finding.
-
-    Args:
-        finding: The finding.
-        result: The result that contains the finding.
-
-    Returns:
-        The cell, with a note if only the run with the solutions revealed the finding.
-    """
-    solved_note = say(" with the solutions") if finding.variant == "solved" else ""
-    return describe_cell(result.cell_sources, finding.cell) + solved_note
-
-
 def _iter_difference_lines(finding: CheckFinding) -> Iterator[str]:
+    labels = say("saved"), say("new")
+    if finding.rule == NOT_REPEATABLE:
+        labels = say("one run"), say("another run")
     saved_lines = _split_into_short_lines(finding.saved)
     new_lines = _split_into_short_lines(finding.new)
-    yield from unified_diff(saved_lines, new_lines, *get_difference_labels(finding), lineterm="", n=2)
+    yield from unified_diff(saved_lines, new_lines, *labels, lineterm="", n=2)
 
 
 def _split_into_short_lines(output_text: OptionalText) -> TextList:
     """Split an output into lines, with pictures and the ends of long lines replaced with checksums."""
-    text = PICTURE_DATA.sub(_compute_picture_checksum, output_text or "")
+    text = PICTURE_DATA.sub(lambda picture: _compute_checksum(picture[0]), output_text or "")
     return [shorten_line_with_checksum(line, MAX_LINE_LENGTH) for line in text.splitlines()]
 
 
-def get_difference_labels(finding: CheckFinding) -> TextPair:
-    """Return the labels of the two outputs in a finding.
-
-    Args:
-        finding: The finding.
-
-    Returns:
-        "saved" and "new", or the names of two runs if the output varies between runs.
-    """
-    if finding.rule == NOT_REPEATABLE:
-        return say("one run"), say("another run")
-    return say("saved"), say("new")
-
-
-def _compute_picture_checksum(picture_match: re.Match[str]) -> str:
-    """Return a short checksum that stands in for a picture's encoded data in a diff."""
-    return sha256(picture_match[0].encode()).hexdigest()[:8]
+def _compute_checksum(text: str) -> str:
+    """Return a short checksum that stands in for a long text in a diff."""
+    return sha256(text.encode()).hexdigest()[:8]
 
 
 def shorten_line_with_checksum(line: str, max_length: int) -> str:
@@ -218,4 +195,4 @@ def shorten_line_with_checksum(line: str, max_length: int) -> str:
     """
     if len(line) <= max_length:
         return line
-    return f"{line[: max_length - 30]} ... ({len(line)} characters, {sha256(line.encode()).hexdigest()[:8]})"
+    return f"{line[: max_length - 30]} ... ({len(line)} characters, {_compute_checksum(line)})"
