@@ -343,9 +343,7 @@ class Stepper(SweepSteps):
     def _build_adjoint_fields_or_zeros(self, sweep: Sweep, row: int) -> ValueFields:
         """Return the adjoint of a row, or zeros if the target does not depend on this output of a call."""
         adjoint = sweep.get_adjoint(row)
-        if adjoint is None:
-            adjoint = np.zeros(*self.record.get_shape_and_dtype(row))[()]
-        return self.show(adjoint)
+        return self.show(sweep.build_zero_adjoint(row) if adjoint is None else adjoint)
 
 
 def _list_edge_ports(inputs: RowSequence, rules: Rules, edges: list[tuple[int, Adjoint, Adjoint]]) -> list[int]:
