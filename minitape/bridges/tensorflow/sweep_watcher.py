@@ -52,14 +52,23 @@ class SweepWatcher:
         with self.writer.suspend_writing():
             backward_function, recorded_outputs = original(functions, graph, backward, outputs)
         name = functions._forward.cached_definition.signature.name
+        return self.wrap_gradient_function_to_keep_shares(name, backward_function), recorded_outputs
 
-        @wraps(backward_function)
-        def call_backward(*adjoints: Any) -> Any:
-            shares = backward_function(*adjoints)
-            self.sweep_operations.append((name, None, list(adjoints), list(shares)))
+    def wrap_gradient_function_to_keep_shares(self, op: str, gradient_function: Any) -> Any:
+        """Wrap the gradient function of an operation whose inputs TensorFlow does not report.
+
+        Args:
+            op: The name of the operation.
+            gradient_function: The function that computes the shares of the inputs from the adjoints.
+        """
+
+        @wraps(gradient_function)
+        def compute_and_keep_shares(*adjoints: Any) -> Any:
+            shares = gradient_function(*adjoints)
+            self.sweep_operations.append((op, None, list(adjoints), list(shares)))
             return shares
 
-        return call_backward, recorded_outputs
+        return compute_and_keep_shares
 
     def _run_sweep_with_ancestors_as_sources(
         self,

@@ -227,15 +227,9 @@ class TensorFlowWatcher(Watcher):
         op, rule_name = self._running_custom_op or ("", None)
         if name != rule_name:
             return original(name, outputs, inputs, backward, *extra_arguments)
-
-        @wraps(backward)
-        def call_backward(*adjoints: Any) -> Any:
-            shares = backward(*adjoints)
-            self.sweep_watcher.sweep_operations.append((op, None, list(adjoints), list(shares)))
-            return shares
-
         self.writer.run_safely(self.log.record_custom_function_call, op, inputs, outputs)
-        return original(name, outputs, inputs, call_backward, *extra_arguments)
+        kept_backward = self.sweep_watcher.wrap_gradient_function_to_keep_shares(op, backward)
+        return original(name, outputs, inputs, kept_backward, *extra_arguments)
 
     def _record_jacobian_as_one_row(
         self, original: Any, tape: Any, target: Any, sources: Any, *args: Any, **kwargs: Any
