@@ -38,13 +38,10 @@ def compute_last_accumulator_tangents(record: Record, tapes: list[Object]) -> Ar
     accumulator = next(filter(None, accumulators), None)
     if accumulator is None:
         return {}
-    recorded_values = (
-        (row, record.get_value_or_none(row))
-        for row in range(len(record))
-        if record.get_shape_and_dtype(row)[1].kind in "fc"
-    )
     tensors_by_row = {
-        row: wrap_array_with_origin(np.asarray(value)) for row, value in recorded_values if value is not None
+        row: wrap_array_with_origin(np.asarray(value))
+        for row in range(len(record))
+        if record.get_shape_and_dtype(row)[1].kind in "fc" and (value := record.get_value_or_none(row)) is not None
     }
     # A failure, for instance because of a released value, must not prevent the picture.
     with suppress(Exception), suspend_recording(), np.errstate(all="ignore"):
