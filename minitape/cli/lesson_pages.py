@@ -82,11 +82,10 @@ def map_cells_to_heading_anchors(cells: list[Cell]) -> TextsByName:
     Returns:
         A dict that maps cell IDs to the anchors of their headings. Cells without a heading are not included.
     """
-    heading_matches = {cell["id"]: re.match(r"#+ (.*)", "".join(cell["source"])) for cell in cells}
     return {
-        name: re.sub(r"[^\w -]", "", heading[1].lower()).replace(" ", "-")
-        for name, heading in heading_matches.items()
-        if heading
+        cell["id"]: re.sub(r"[^\w -]", "", heading[1].lower()).replace(" ", "-")
+        for cell in cells
+        if (heading := re.match(r"#+ (.*)", "".join(cell["source"])))
     }
 
 

@@ -227,12 +227,11 @@ def _join_stream_outputs(outputs: Iterable[Output]) -> list[Output]:
 
 
 def _list_stderr_problems(notebook: Notebook, sources: TextSequence) -> TextList:
-    stderr_texts = (
-        (cell_index, collect_stderr(cell.get("outputs", ()))) for cell_index, cell in enumerate(notebook.cells)
-    )
     message = say("writes to stderr:")
     return [
-        f"{describe_cell(sources, cell_index)} {message}\n{text.rstrip()}" for cell_index, text in stderr_texts if text
+        f"{describe_cell(sources, cell_index)} {message}\n{text.rstrip()}"
+        for cell_index, cell in enumerate(notebook.cells)
+        if (text := collect_stderr(cell.get("outputs", ())))
     ]
 
 
