@@ -98,6 +98,7 @@ MAX_SINGLE_LINE, COLUMNS_PER_LINE = 6, 5  # A figure with more columns is split 
 LEAST_TYPE = 11.0  # No text of a figure has smaller type, in pixels.
 POINTS_PER_MILLIMETER = 72 / 25.4
 MIN_PRINTED_TYPE, MAX_PRINTED_TYPE = 7.001, 9.0  # The size of that type in print, in points. Rounding may take 0.001.
+MAX_PIXELS_PER_MILLIMETER = POINTS_PER_MILLIMETER * LEAST_TYPE / MIN_PRINTED_TYPE  # With more, the type is too small.
 MIN_WIDTH = 65  # A column of nodes fits within this many millimeters in any figure.
 END_NODES = 15  # If there are more than four times as many nodes, only these at each end are drawn.
 MILLIMETERS_PER_END_NODE = 10  # A narrow figure draws fewer nodes at each end, so that it fits on a page.
@@ -229,7 +230,7 @@ class Figure:
         """Choose the nodes and compute the layout."""
         self.snapshot = snapshot
         self.printed_width = printed_width
-        self.max_width = printed_width and printed_width * POINTS_PER_MILLIMETER * LEAST_TYPE / MIN_PRINTED_TYPE
+        self.max_width = printed_width and printed_width * MAX_PIXELS_PER_MILLIMETER
         sweep = snapshot["sweep"]
         steps = sweep["steps"] if sweep else []
         self.target_rows = sweep["target"] if sweep else []
@@ -245,7 +246,7 @@ class Figure:
         for min_turns in (MIN_REPEATED_TURNS, MIN_TURNS_IN_HIGH_FIGURE):
             self._select_nodes(min_turns)
             self._place_nodes()
-            if not self.max_width or self.bottom < MAX_HEIGHT * POINTS_PER_MILLIMETER * LEAST_TYPE / MIN_PRINTED_TYPE:
+            if not self.max_width or self.bottom < MAX_HEIGHT * MAX_PIXELS_PER_MILLIMETER:
                 break
         self._add_sums_and_causes()
 
