@@ -46,8 +46,8 @@ def add_watch_call_at_top_of_block(fault: FaultSite) -> Fix | None:
     node: Any = block.node
     if not isinstance(node, ast.With) or block.file != fault.statement.file:
         return None
-    tapes = (item.optional_vars for item in node.items if "GradientTape" in unparse(item))
-    tape = next((unparse(name) for name in tapes if name is not None), "")
+    tape_names = (item.optional_vars for item in node.items if item.optional_vars and "GradientTape" in unparse(item))
+    tape = next(map(unparse, tape_names), "")
     names_in_block = {unparse(part) for part in list_nodes(node, ast.expr)}
     name = next((name for name in list_names_of_source(fault) if name in names_in_block), "")
     if not tape or not name or node.body[0].lineno == block.line:

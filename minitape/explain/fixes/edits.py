@@ -278,6 +278,9 @@ def replace_sample_by_rsample(fault: FaultSite, node: Any) -> Change:
     paused = fault.statement.find_enclosing_with_or_function_using("no_grad", "inference_mode")
     if not is_call_of(node, "sample") or not isinstance(node.func, ast.Attribute) or paused:
         return None
-    rows = [row for row in fault.question.rows if fault.row is not None and row.site == fault.row.site]
-    is_discrete = any(row.op in ("bernoulli", "poisson", "binomial", "multinomial") for row in rows)
+    is_discrete = fault.row is not None and any(
+        row.op in ("bernoulli", "poisson", "binomial", "multinomial")
+        for row in fault.question.rows
+        if row.site == fault.row.site
+    )
     return None if is_discrete else (node.func, f"{unparse(node.func.value)}.rsample")

@@ -122,11 +122,11 @@ class FaultSite:
             *further_names,
             *map(find_last_name_or_text, self.statement.targets),
         }
-        others = [statement for statement in self.program.statements if statement is not self.statement]
         return [
             statement
-            for statement in others
-            if assigned_names & {*map(find_last_name_or_text, select_nodes(statement.nodes, ast.expr))}
+            for statement in self.program.statements
+            if statement is not self.statement
+            and assigned_names & {*map(find_last_name_or_text, select_nodes(statement.nodes, ast.expr))}
         ]
 
 

@@ -107,8 +107,9 @@ def convert_expression_to_framework(fault: FaultSite, node: AST) -> OptionalExpr
     Returns:
         The new expression, or None if nothing leaves the framework, or if the expression cannot be rewritten.
     """
-    nested_nodes = (n for part in list_nodes(node, *_NESTED_NODES) for n in ast.walk(part))
-    if any(_convert_leaving_call(fault, n) is not None for n in nested_nodes):
+    if any(
+        _convert_leaving_call(fault, n) is not None for part in list_nodes(node, *_NESTED_NODES) for n in ast.walk(part)
+    ):
         # Other statements use the converted items, so rewriting this line would break those statements.
         return None
     converted = ast.fix_missing_locations(copy_tree_with_replacements(node, lambda n: _convert_leaving_call(fault, n)))
@@ -225,8 +226,11 @@ def convert_line_to_framework(fault: FaultSite) -> Fix | None:
         names.add(find_last_name_or_text(value.func.value))
     # The name may refer to a variable or to a list of variables.
     is_reference = appends or isinstance(converted, BINDABLE_NODES)
-    nodes = [n for reader in fault.find_other_readers_of_assigned_names(*names) for n in reader.nodes]
-    needs_array = any(_does_use_need_array(fault, n, names, is_reference) for n in nodes)
+    needs_array = any(
+        _does_use_need_array(fault, n, names, is_reference)
+        for reader in fault.find_other_readers_of_assigned_names(*names)
+        for n in reader.nodes
+    )
     return None if needs_array else replace_node_in_line(fault, value, unparse(converted))
 
 

@@ -37,12 +37,11 @@ def format_straight_through_estimator(fault: FaultSite, step: ast.expr, operand:
     """
     if operand is None:
         return None
-    calls = [n.func for n in list_nodes(operand, ast.Call)]
     # A second call to a random function would return different numbers, and the program's own functions may have side
     # effects.
     if any(
-        isinstance(function, ast.Name) or find_last_name_of_dotted_path(function) in _RANDOM_FUNCTIONS
-        for function in calls
+        isinstance(call.func, ast.Name) or find_last_name_of_dotted_path(call.func) in _RANDOM_FUNCTIONS
+        for call in list_nodes(operand, ast.Call)
     ):
         return None
     inner = f"({unparse(step)}) - ({unparse(operand)})"
