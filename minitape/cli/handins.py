@@ -324,8 +324,7 @@ def _read_outputs_in_english(notebook: Notebook) -> TextList:
         ValueError: If the object is not a notebook.
     """
     try:
-        outputs = [output for cell in notebook["cells"] for output in cell.get("outputs", ())]
-        texts = ["".join(output.get("text", "")) for output in outputs]
+        texts = ["".join(output.get("text", "")) for cell in notebook["cells"] for output in cell.get("outputs", ())]
     except (AttributeError, KeyError, TypeError) as error:
         raise ValueError(say("is not a notebook")) from error
     return [translate_verdicts_to_english(unstyle(text)) for text in texts]

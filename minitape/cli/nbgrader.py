@@ -153,8 +153,7 @@ def _iter_assignment_cells(cells: list[Cell], notebook_name: str) -> Iterator[Ce
 
     If a lesson includes its own answers, they are hidden in the grade cells.
     """
-    answer_cells = [cell for cell in cells if cell.cell_type == "code" and has_answers(cell)]
-    answer_code = "\n\n".join(cell.source for cell in answer_cells)
+    answer_code = "\n\n".join(cell.source for cell in cells if cell.cell_type == "code" and has_answers(cell))
     for cell_index, cell in enumerate(cells):
         if is_exercise(cell):
             yield from _iter_answer_and_grade_cells(

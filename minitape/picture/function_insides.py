@@ -71,8 +71,11 @@ def list_function_insides(
     ][:MAX_CALLS]
     adjoints = _compute_function_output_adjoints(reader, target, sources) if rows else {}
     inside_depth = remaining_depth if call_row is None else 1
-    insides = (_build_function_inside(reader, listed_row, adjoints, inside_depth) for listed_row in rows)
-    return [inside for inside in insides if inside is not None]
+    return [
+        inside
+        for listed_row in rows
+        if (inside := _build_function_inside(reader, listed_row, adjoints, inside_depth)) is not None
+    ]
 
 
 def _build_function_inside(

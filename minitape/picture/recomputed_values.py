@@ -35,8 +35,12 @@ def are_released_values_small(record: Record) -> bool:
     Args:
         record: The recording.
     """
-    missing = (value for value in iter_values_before(record, len(record)) if type(value) is ArraySpec)
-    return sum(prod(value.shape) * value.dtype.itemsize for value in missing) <= MAX_BYTES
+    missing_bytes = sum(
+        prod(value.shape) * value.dtype.itemsize
+        for value in iter_values_before(record, len(record))
+        if type(value) is ArraySpec
+    )
+    return missing_bytes <= MAX_BYTES
 
 
 def recompute_released_values(record: Record) -> ArraysByRow:
