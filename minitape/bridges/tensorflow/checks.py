@@ -509,8 +509,12 @@ def _change_to_dataset_escape(row: RecordedRow, finding: Finding) -> None:
     finding.cause, finding.detail = "left_through_numpy", f"{keras_function}()" if keras_function else ""
     finding.variant = VARIANT_BY_KERAS_FUNCTION.get(keras_function, "dataset")
     if not keras_function:
-        bindings = (statement for name in use.read_names for statement in find_binding_statements(name, use))
-        mapping = [statement for statement in bindings if statement.find_call(*DATASET_METHODS)]
+        mapping = [
+            statement
+            for name in use.read_names
+            for statement in find_binding_statements(name, use)
+            if statement.find_call(*DATASET_METHODS)
+        ]
         finding.site = mapping[-1].site if mapping else finding.site
 
 
@@ -524,15 +528,15 @@ def find_operation_without_derivative(question: TensorFlowQuestion) -> OptionalF
         return None
     row = None
     if question.sweep is None:
-        path_ops = ((path_row, question.rows[path_row].extra.op or "Identity") for path_row, _ in question.path)
-        row = next((path_row for path_row, op in path_ops if find_missing_gradient_cause(op)), None)
+        path = [question.rows[path_row] for path_row, _ in question.path]
+        row = next((item.index for item in path if find_missing_gradient_cause(item.extra.op or "Identity")), None)
         # The Python function may have raised the error, so check the values that it read.
-        python_rows = [path_row for path_row, _ in question.path if question.rows[path_row].op in PYTHON_OPS]
         escapes = [
             escape
-            for python_row in python_rows
+            for item in path
+            if item.op in PYTHON_OPS
             for escape in question.escapes
-            if min(question.rows[python_row].inputs) < escape.row < python_row
+            if min(item.inputs) < escape.row < item.index
         ]
         if row is None and escapes:
             return build_finding_of_first_escape(question, escapes)
@@ -663,8 +667,14 @@ def find_keras_function_giving_numpy(statement: Statement) -> str:
     Args:
         statement: The statement.
     """
-    names = (find_last_name_of_dotted_path(call.func) for call in statement.calls)
-    return next((name for name in names if name in VARIANT_BY_KERAS_FUNCTION), "")
+    return next(
+        (
+            name
+            for call in statement.calls
+            if (name := find_last_name_of_dotted_path(call.func)) in VARIANT_BY_KERAS_FUNCTION
+        ),
+        "",
+    )
 
 
 # -- another object --------------------------------------------------------------------------------

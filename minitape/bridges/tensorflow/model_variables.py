@@ -56,9 +56,13 @@ def collect_requested_handle_ids(recording: TensorFlowRecording) -> set[int]:
 
     Gradients in compiled steps are included.
     """
-    sweeps = (sweep for item in list_recording_and_reruns(recording) for sweep in item.sweeps)
-    returned_gradients = (pair for sweep in sweeps for pair in sweep.source_results)
-    return {id(handle) for item, _ in returned_gradients if (handle := item()) is not None}
+    return {
+        id(handle)
+        for item in list_recording_and_reruns(recording)
+        for sweep in item.sweeps
+        for reference, _ in sweep.source_results
+        if (handle := reference()) is not None
+    }
 
 
 def iter_variables_with_paths(

@@ -76,17 +76,16 @@ def map_keras_losses_to_prediction_parameters(
     nearby_calls = [
         call for statement, call in compile_calls if statement.enclosing_functions == near_statement.enclosing_functions
     ] or [call for _, call in compile_calls]
-    loss_expressions = [
-        expression
+    loss_names = {
+        find_last_name_of_dotted_path(getattr(expression, "func", expression))
         for call in nearby_calls
         for expression in (*call.args[1:2], *(keyword.value for keyword in call.keywords if keyword.arg == "loss"))
-    ]
-    names = {find_last_name_of_dotted_path(getattr(expression, "func", expression)) for expression in loss_expressions}
+    }
     loss_functions = [
         statement.node
         for statement in program.statements
         if isinstance(statement.node, ast.FunctionDef)
-        and (statement.enclosing_class_name if statement.node.name == "call" else statement.node.name) in names
+        and (statement.enclosing_class_name if statement.node.name == "call" else statement.node.name) in loss_names
     ]
     return {
         function: function.args.args[-1 - len(function.args.defaults)].arg

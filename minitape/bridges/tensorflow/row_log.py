@@ -359,10 +359,6 @@ class TensorFlowLog:
         # Plain gradient descent has no state, so its optimizer may be recreated in every step.
         is_plain = getattr(optimizer, "momentum", 1) == 0
         new_class = "" if is_plain or optimizer.built else type(optimizer).__name__
-        gradient_rows = [
-            (to_handle_or_value(variable), self.tensor_rows.list_last_row(gradient))
-            for gradient, variable in gradients_with_variables
-        ]
         handle_ids = {
             find_handle_id(variable) for gradient, variable in gradients_with_variables if gradient is not None
         }
@@ -372,7 +368,11 @@ class TensorFlowLog:
             if returned is not None and returned.source_id in handle_ids - {find_handle_id(variable)}:
                 self.misused_call = self.running_line.find_site(), "not_applied", "pairs"
         self.optimizer_steps.append(OptimizerStep(self.running_line.find_site(), handle_ids, len(self.rows), new_class))
-        self.applied_gradient_rows = {id(handle): rows[0] for handle, rows in gradient_rows if rows}
+        self.applied_gradient_rows = {
+            find_handle_id(variable): row
+            for gradient, variable in gradients_with_variables
+            for row in self.tensor_rows.list_last_row(gradient)
+        }
 
     def log_assignments_and_forget_rows(self, inputs: Sequence, graph: Any) -> None:
         """Log the assignments of a ``tf.function`` call, and forget the rows of the variables that the call changed.
