@@ -785,20 +785,19 @@ def find_uncalled_layer_of_source(question: TensorFlowQuestion) -> OptionalFindi
         for layer in layers
         if any(to_handle_or_value(variable) is handle for variable in layer._trainable_variables)
     ]
-    layer_variables = [variable for layer in owners for variable in layer._trainable_variables]
     if any(
         question.ancestors.intersection(question.adapter.log.tensor_rows.list_rows_of_tensor_or_variable(variable))
-        for variable in layer_variables
+        for layer in owners
+        for variable in layer._trainable_variables
     ):
         return None
-    attributes = (
-        (holder, name)
-        for holder in layers
-        for name, value in vars(holder).items()
-        if any(value is layer for layer in owners)
-    )
-    sites = (site for holder, name in attributes if (site := find_attribute_assignment_site(holder, name)) != NOWHERE)
-    return next((Finding("unused_layer", site, detail=owners[0].name) for site in sites), None)
+    for holder in layers:
+        for name, value in vars(holder).items():
+            if any(value is layer for layer in owners):
+                site = find_attribute_assignment_site(holder, name)
+                if site != NOWHERE:
+                    return Finding("unused_layer", site, detail=owners[0].name)
+    return None
 
 
 # -- what arrived ----------------------------------------------------------------------------------

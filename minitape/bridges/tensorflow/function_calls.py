@@ -297,13 +297,12 @@ def replay_call_of_row(
     recorded_row = recording.rows[call_row]
     inputs = [recording.rows[input_row] for input_row in recorded_row.inputs]
     adjoints: dict[int, TensorFlowValue] = {} if sweep is None else sweep.adjoints
-    output_rows = [
-        item.index for item in recording.rows[recorded_row.call_id :] if item.call_id == recorded_row.call_id
+    output_adjoints = [
+        adjoints.get(item.index)
+        for item in recording.rows[recorded_row.call_id :]
+        if item.call_id == recorded_row.call_id
     ]
-    seeds = [
-        adjoints[item].tensor if item in adjoints and not adjoints[item].is_tensor_freed else None
-        for item in output_rows
-    ]
+    seeds = [None if adjoint is None or adjoint.is_tensor_freed else adjoint.tensor for adjoint in output_adjoints]
     if seeds_with_ones and not any(seed is not None for seed in seeds):
         seeds[recorded_row.output] = tf.ones(recorded_row.shape, recorded_row.dtype)
     has_tracked_input = any(item.tracked for item in inputs)

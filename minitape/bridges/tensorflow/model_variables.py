@@ -154,13 +154,12 @@ def collect_sources_meant_to_be_trained(recording: TensorFlowRecording) -> Sourc
             )
         )
     }
-    sources_without_gradient = (
-        reference()
+    unconnected_by_id = {
+        id(source): source
         for sweep in recording.sweeps
         for reference, has_gradient in sweep.source_results
-        if not has_gradient
-    )
-    unconnected_by_id = {id(source): source for source in sources_without_gradient if hasattr(source, "dtype")}
+        if not has_gradient and hasattr(source := reference(), "dtype")
+    }
     sources = dict[str, Any]()
     named_handle_ids = set[int]()
     # Lists and tuples come last, because positions in a list make poor names.

@@ -151,10 +151,9 @@ def check_unoptimized_sources(run: CheckedRun) -> Suspicions:
     """Find variables with a gradient that no optimizer manages, although optimizers took steps."""
     recording: TensorFlowRecording = run.recording
     steps = recording.log.optimizer_steps
-    optimizers = iter_living_instances(tf.keras.optimizers.Optimizer)
     optimized_handle_ids = {
         find_handle_id(variable)
-        for optimizer in optimizers
+        for optimizer in iter_living_instances(tf.keras.optimizers.Optimizer)
         for variable in getattr(optimizer, "_trainable_variables", [])
     }
     handle_ids_before_last_step = collect_handle_ids_with_gradient(

@@ -134,13 +134,11 @@ class SweepWatcher:
         ancestor_rows = [self.log.rows[row] for row in sorted(ancestors)]
         # EagerPyFunc sends zeros of the wrong shape, so only the necessary adjoints are requested.
         has_python_op = any(row.op == "EagerPyFunc" for row in ancestor_rows)
-        sources_by_row = [
-            (row.index, row.find_object()) for row in ancestor_rows if not has_python_op or row.kind != "constant"
-        ]
         return [
-            (row, tensor)
-            for row, tensor in sources_by_row
-            if not isinstance(tensor, tf.TensorSpec)
+            (row.index, tensor)
+            for row in ancestor_rows
+            if not (has_python_op and row.kind == "constant")
+            and not isinstance(tensor := row.find_object(), tf.TensorSpec)
             and (tensor.dtype.is_floating or tensor.dtype.is_complex or tensor.dtype == tf.resource)
         ]
 
