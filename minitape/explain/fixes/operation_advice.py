@@ -210,7 +210,7 @@ _FIELD_READERS: dict[str, Callable[[FaultSite, Any], OptionalText]] = {
         "1e-12" if re.search("sqrt|norm", find_normalized_operation_or_node_kind(node)) else "1e-06"
     ),
     "below": lambda fault, node: _to_source_text(_find_second_operand_or_argument(node)),
-    "code": lambda fault, node: fault.source_path_or_name or fault.question.name,
+    "code": lambda fault, node: fault.source_path_or_name,
     "new": _find_call_text_with_framework_function,
 }
 
