@@ -11,7 +11,7 @@ from itertools import chain
 from ...common.translation import join_sentences
 from ..causes import CAUSES, get_cause_name_in_bridges, get_kind_name_or_error_kind
 from ..explanation import Explanation
-from ..reasons.program_text import find_statement
+from ..reasons.program_text import find_expression_at_placed_site, find_statement
 from ..reasons.question import Finding, Question
 from ..translated_sentences import fill
 from .dialects import TAPE
@@ -96,8 +96,7 @@ def _find_fix_and_add_advice(question: Question, finding: Finding, explanation: 
     statement = find_statement(finding.site)
     if not statement or (explanation.connected and explanation.kind == "connected"):
         return None
-    place = getattr(finding.site, "place", None)
-    call = None if place is None else statement.find_expression(place.span)
+    call = find_expression_at_placed_site(finding.site)
     # If a value left the framework, the expression that ran identifies the operation more exactly than the row does.
     blames_call = get_kind_name_or_error_kind(finding.cause) == "left" and call is not None
     row = None if finding.row is None or blames_call else question.rows[finding.row]

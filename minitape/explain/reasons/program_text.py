@@ -415,15 +415,23 @@ def find_statement(site: Site) -> Statement:
     return read_program(site[0]).statement_by_site.get((site[0], site[1]), NO_STATEMENT)
 
 
+def find_expression_at_placed_site(site: Site) -> OptionalExpression:
+    """Return the expression that ran at a site, or None if the expression's exact position is unknown.
+
+    Args:
+        site: The site, which must store its position, like a `PlacedSite`.
+    """
+    place = getattr(site, "place", None)
+    return None if place is None else find_statement(site).find_expression(place.span)
+
+
 def find_last_name_of_call_at_placed_site(site: Site) -> str:
     """Return the last part of a called function's name, or "" if the call's exact position is unknown.
 
     Args:
         site: The site, which must store its position, like a `PlacedSite`.
     """
-    statement = find_statement(site)
-    place = getattr(site, "place", None)
-    call = None if place is None else statement.find_expression(place.span)
+    call = find_expression_at_placed_site(site)
     return find_last_name_of_dotted_path(call.func) if isinstance(call, ast.Call) else ""
 
 
