@@ -130,7 +130,7 @@ class Account:
     route_counts: Counter[int] = field(default_factory=Counter)
     norms: FloatList = field(default_factory=list)
     zero_norms: int = 0
-    moves: tuple[int, float, float] = (0, 0.0, 0.0)
+    moves: tuple[int, float, float] = (0, inf, 0.0)
     undone_moves: int = 0
     optimizer_numbers: set[int] = field(default_factory=set)
     got_gradient: bool = False
@@ -167,7 +167,7 @@ class Account:
             ratio: The norm of the update, divided by the norm of the parameter.
         """
         count, smallest, largest = self.moves
-        self.moves = count + 1, min(smallest, ratio) if count else ratio, max(largest, ratio)
+        self.moves = count + 1, min(smallest, ratio), max(largest, ratio)
 
     def forget_pending_contributions(self) -> None:
         """Forget the gradient's current contributions."""
