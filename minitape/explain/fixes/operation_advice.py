@@ -60,6 +60,8 @@ def find_advice_for_fault(fault: FaultSite) -> OptionalText:
         The advice with its fields filled in, or None if no row applies.
     """
     op_name = "" if fault.row is None else _normalize_name(fault.row.op)
+    if op_name == "function":  # The advice is about single operations, not about whole functions.
+        return None
     rows = [row for row in OPERATION_FIXES if fault.cause in row.causes.split()]
     rows.sort(key=lambda row: not re.fullmatch(row.name_pattern, op_name))
     nodes: list[Any] = select_nodes(fault.statement.nodes, ast.expr, ast.stmt)
@@ -75,15 +77,12 @@ def find_advice_for_fault(fault: FaultSite) -> OptionalText:
     )
     for row in rows:
         for node in nodes:
-            if op_name == "function" or not re.fullmatch(
-                row.name_pattern, find_normalized_operation_or_node_kind(node)
+            if re.fullmatch(row.name_pattern, find_normalized_operation_or_node_kind(node)) and row.applies(
+                fault, node
             ):
-                continue
-            if not row.applies(fault, node):
-                continue
-            values = {name: _FIELD_READERS[name](fault, node) for name in set(re.findall(r"{(\w+)}", row.sentence))}
-            if None not in values.values():
-                return fill(row.sentence, **values)
+                values = {name: _FIELD_READERS[name](fault, node) for name in set(re.findall(r"{(\w+)}", row.sentence))}
+                if None not in values.values():
+                    return fill(row.sentence, **values)
     return None
 
 
