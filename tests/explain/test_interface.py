@@ -313,6 +313,20 @@ def test_a_mistake_of_its_own_is_said_plainly(monkeypatch: pytest.MonkeyPatch) -
     assert not answer.connected and "explain failed with KeyError" in answer.message
 
 
+def test_a_mistake_of_its_own_leaves_it_true_whether_there_is_a_gradient(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(adapter: object, source: object) -> None:
+        raise KeyError("oops")
+
+    monkeypatch.setattr("minitape.explain.tape_answers.explain_gradient", broken)
+    x, unused = tf.Variable(3.0), tf.Variable(1.0)
+    with tf.GradientTape(persistent=True) as tape:
+        y = x * x
+    for source in (x, unused):
+        answer = tape.explain(y, source)
+        assert "explain failed with KeyError" in answer.message
+        assert answer.connected is (tape.gradient(y, source) is not None)
+
+
 def test_a_long_tape() -> None:
     x, c, other = tf.Variable(1.0), tf.constant(1.0), tf.Variable(1.0)
     with tf.GradientTape() as tape:
