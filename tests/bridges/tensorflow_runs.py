@@ -411,6 +411,14 @@ for step in range(64):
     with tf.GradientTape() as tape:
         loss = tf.reduce_sum((w - 3.0) ** 2)
     optimizer.apply([tape.gradient(loss, w)], [w])
+#@ a_schedule_ends_early_in_a_run_of_few_steps connected
+import keras
+schedule = keras.optimizers.schedules.CosineDecay(0.1, 4)
+w, optimizer = tf.Variable([1.0, 2.0]), keras.optimizers.SGD(schedule)
+for step in range(15):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum((w - 3.0) ** 2)
+    optimizer.apply([tape.gradient(loss, w)], [w])
 #@ a_training_step_of_a_model_forgets_the_optimizer not_applied
 import keras
 class Forgetful(keras.Model):

@@ -84,6 +84,14 @@ def test_a_loss_that_is_not_finite_has_a_cause_though_its_gradients_are_fine(tmp
     assert [(each["cause"], each["line"]) for each in answers["anomaly_problems"]] == [("nonfinite_value", 10)]
 
 
+def test_a_late_loss_that_is_not_finite_has_the_cause_that_a_second_run_finds(tmp_path):
+    text = LATE_NAN.replace("    if step == 15:\n        net.weight.data[:], net.bias.data[:] = 0, 0\n", "")
+    text = text.replace(".mean()", ".mean() - torch.log(torch.tensor(float(step != 15)))")
+    done, answers = explain(tmp_path, text)
+    assert done.returncode == 1 and "second run with the same random seeds recorded backward pass 16" in done.stderr
+    assert [(each["cause"], each["line"]) for each in answers["anomaly_problems"]] == [("nonfinite_value", 10)]
+
+
 def test_a_second_backward_names_the_value_that_carries_the_graph(tmp_path):
     done, answers = explain(tmp_path, TWICE)
     assert done.returncode == 1 and (answers["raised"]["cause"], answers["raised"]["line"]) == ("backward_twice", 10)

@@ -178,6 +178,33 @@ def test_of_a_layer_that_came_after_the_optimizer_the_line_is_that_which_makes_t
     assert (why.cause, why.code) == ("not_optimized", "optimizer = torch.optim.SGD(model.parameters(), 0.1)")
 
 
+@pytest.mark.parametrize(
+    "replacement", ["model.head = torch.nn.Linear(2, 3)", "model.head.weight = torch.nn.Parameter(torch.ones(3, 2))"]
+)
+def test_a_part_replaced_while_recorded_is_missed_by_an_older_optimizer(replacement, tmp_path):
+    torch = pytest.importorskip("torch")
+    from minitape.bridges.torch import record
+
+    text = f"""
+model = torch.nn.Sequential()
+model.body, model.head = torch.nn.Linear(2, 2), torch.nn.Linear(2, 3)
+optimizer = torch.optim.SGD(model.parameters(), 0.1)
+with record() as recording:
+    {replacement}
+    for _ in range(2):
+        model(torch.ones(4, 2)).pow(2).sum().backward()
+        optimizer.step()
+        optimizer.zero_grad()
+"""
+    path = tmp_path / "program.py"
+    path.write_text(text, encoding="utf-8")
+    space: dict = {"torch": torch, "record": record}
+    exec(compile(text, str(path), "exec"), space)
+    why = space["recording"].explain(space["model"]).problems[0]
+    assert (why.cause, why.code) == ("not_optimized", replacement)
+    assert "after the optimizer was created" in why.message
+
+
 def test_a_variable_is_asked_about_the_pass_that_was_asked_for_it():
     tf = pytest.importorskip("tensorflow")
     from minitape.bridges.tensorflow import record

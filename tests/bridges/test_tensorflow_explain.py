@@ -160,6 +160,17 @@ def test_a_line_that_autograph_runs_from_a_file_of_its_own():
     )
 
 
+def test_the_newer_of_two_equal_variables_is_blamed_though_the_other_is_older_than_the_block():
+    w = tensorflow.Variable([1.0, 2.0])
+    with bridge.record() as recording:
+        twin = tensorflow.Variable([1.0, 2.0])
+        with tensorflow.GradientTape() as tape:
+            y = tensorflow.reduce_sum(twin * twin)
+        tape.gradient(y, w)
+    why = recording.explain(y, w)
+    assert (why.cause, why.code) == ("wrong_object", "twin = tensorflow.Variable([1.0, 2.0])")
+
+
 def test_watched_late_and_recorded_all_the_same():
     """An operation that a variable is an input of is recorded with all of its inputs: a watch that comes later is
     enough.

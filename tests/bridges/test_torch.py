@@ -208,6 +208,18 @@ def test_a_step_has_what_each_input_is_given():
     assert tf.snapshot(recording, y)["sweep"] == SWEEP_OF_A_SQUARE
 
 
+def test_a_step_has_the_adjoints_of_all_results_of_its_call():
+    x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    with bridge.record() as recording:
+        first, _, third = x.chunk(3)
+        (first * 5.0 + third * 7.0).sum().backward()
+    snapshot = recording.snapshot()
+    results = [row["row"] for row in snapshot["rows"] if row["op"] == "chunk"]
+    (step,) = (step for step in snapshot["sweep"]["steps"] if step["row"] in results)
+    adjoints = [(one["row"], one["adjoint"]["data"]) for one in (step, *step["others"])]
+    assert adjoints == [*zip(results, ([5.0], [0.0], [7.0]), strict=True)]  # The target does not depend on the second.
+
+
 def test_of_several_backward_passes_the_target_chooses_one():
     w = torch.tensor(2.0, requires_grad=True)
     with bridge.record() as recording:

@@ -279,6 +279,22 @@ opt = torch.optim.SGD(net.parameters(), 0.01)
 h = net(torch.randn(8, 4))
 loss = sum(each.apply(h).mean() for each in (Sign, Clamp, Guided, Smooth, Noise)) + Flip.apply(h, 0.5).pow(2).mean()
 loss.backward(); opt.step()
+#@ a_correct_backward_of_a_relu_whose_input_is_zero connected
+class Rectify(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x.clamp(min=0)
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient * (ctx.saved_tensors[0] > 0)
+net = nn.Linear(4, 3)
+nn.init.zeros_(net.bias)
+opt = torch.optim.SGD(net.parameters(), 0.01)
+x = torch.randn(8, 4)
+x[4:] = 0.0
+loss = Rectify.apply(net(x)).pow(2).mean()
+loss.backward(); opt.step()
 #@ layers_in_list not_optimized
 class Net(nn.Module):
     def __init__(self):
