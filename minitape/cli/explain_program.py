@@ -7,7 +7,6 @@ import traceback
 from importlib import import_module
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
-from os import environ
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from ..bridges.program import FrameworkBlock, RunnableProgram, find_imported_fra
 from ..bridges.run_watch.report import RunReport
 from ..common.atomic_write import write_file
 from ..engine.types import CountsByName, JsonObject, Names, OptionalPath, OptionalText, TextList
+from .job_page import find_job, print_or_collect_report
 from .messages import convert_write_errors, create_usage_error, say
 
 LONGEST_SHOWN_LINE = 200
@@ -223,14 +223,19 @@ def _explain_torch_program(
     print_program_error(report.error, runnable.path)
     answers = report.to_json()
     is_torch_used = not report.missed_all_gradients or not blocks
-    rank = _describe_torchrun_rank()
+    job = find_job()
     if is_torch_used:
-        echo(f"\n{report}" if not rank else f"\n{rank}:\n{report}", err=True)
+        if job is None:
+            echo(f"\n{report}", err=True)
+        else:
+            print_or_collect_report(job, report)
     print_pages_of_framework_blocks(blocks, shown_pages)
     if not is_torch_used:
         answers = {"answers": [], "problems": []}
     for name, block_answers in list_block_answers(blocks).items():
         answers[name] += block_answers
+    if answers_file and job:
+        answers_file = answers_file.with_stem(f"{answers_file.stem}_rank{job.rank}")
     write_answers(answers_file, str(runnable.path), answers)
     if report.error is not None:
         return 1
@@ -238,17 +243,7 @@ def _explain_torch_program(
         block.has_problems for block in blocks
     )
     # torchrun ends all other processes of the job as soon as one fails, and their pages would be lost.
-    return int(has_findings and (may_fail or not rank))
-
-
-def _describe_torchrun_rank() -> str:
-    """Return this process's rank in a job that torchrun started, such as "rank 0 of 2", or "" in any other process.
-
-    The environment variables are described at https://docs.pytorch.org/docs/stable/elastic/run.html.
-    """
-    rank = environ.get("RANK")
-    count = environ.get("WORLD_SIZE", "1")
-    return "" if rank is None or count == "1" else say("rank {rank} of {count}", rank=rank, count=count)
+    return int(has_findings and (may_fail or job is None))
 
 
 def print_program_error(error: BaseException | None, path: Path) -> None:

@@ -118,7 +118,7 @@ def iter_cache_folders() -> Iterator[Path]:
     user_cache = Path(environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache"))
     if user_cache.is_absolute():  # The path is relative if the user does not have a home folder.
         yield user_cache / "minitape"
-    yield from _iter_temporary_folders()
+    yield from iter_temporary_folders()
 
 
 def get_shared_cache_folder() -> Path:
@@ -157,7 +157,7 @@ def is_private_folder(folder: Path) -> bool:
     return True
 
 
-def _iter_temporary_folders() -> Iterator[Path]:
+def iter_temporary_folders() -> Iterator[Path]:
     """Yield a subfolder of the system's temporary folder if it can be created and only the user can write to it."""
     user = os.getuid() if hasattr(os, "getuid") else None
     with suppress(OSError):

@@ -11,7 +11,7 @@ from minitape.bridges.run_watch.report import ProblemGroup
 from minitape.bridges.torch.patch_runs import try_patch_and_add_verdict
 
 from .cases import strip_fix_comments
-from .test_program import HEALTHY, run_minitape_explain
+from .test_program import HEALTHY, run_minitape_explain, run_python_command
 from .test_run_watch import BEGINNING, PROGRAMS
 
 LATE_NAN = """
@@ -142,12 +142,29 @@ def test_a_compiled_model_runs_and_is_seen(tmp_path):
 
 def test_a_rank_with_findings_names_itself_and_does_not_end_the_job(tmp_path):
     text = f"import os\nos.environ.update(RANK='1', WORLD_SIZE='2')\n{CUT}"
-    done, _ = explain(tmp_path, text)
+    done = run_minitape_explain(tmp_path, text, "--json", "answers.json", arguments=())
     assert done.returncode == 0 and "\nrank 1 of 2:\nNo gradient for encoder.weight" in done.stderr
-    done, _ = explain(tmp_path, text, "--fail")
-    assert done.returncode == 1
-    done, _ = explain(tmp_path, f"{text}raise ValueError('an error')\n")
-    assert done.returncode == 1
+    assert (
+        json.loads((tmp_path / "answers_rank1.json").read_text())["problems"]
+        and not (tmp_path / "answers.json").exists()
+    )
+    assert run_minitape_explain(tmp_path, text, "--fail", arguments=()).returncode == 1
+    assert run_minitape_explain(tmp_path, f"{text}raise ValueError('an error')\n", arguments=()).returncode == 1
+
+
+@pytest.mark.longest
+def test_a_job_prints_one_page_that_begins_with_the_rank_that_went_wrong_first(tmp_path):
+    (tmp_path / "train.py").write_text(JOB)
+    launch = "-m torch.distributed.run --standalone --nproc_per_node 3 -m minitape explain --json answers.json".split()
+    done = run_python_command(tmp_path, [*launch, "train.py"], warm=False)
+    page = done.stderr[done.stderr.index("Rank ") :]
+    assert done.returncode == 0
+    assert page.startswith(
+        "Rank 1 was the first process with a value that is not finite, in backward pass 6.\n\nrank 1"
+    ), page
+    assert "ranks 0, 2 of 3:\nThe gradients of backward pass 6" in page and "--rerun" not in page, page
+    losses = [json.loads((tmp_path / f"answers_rank{rank}.json").read_text())["anomaly"] for rank in range(3)]
+    assert [text.startswith("The loss of backward pass 6") for text in losses] == [False, True, False], losses
 
 
 def test_gradients_that_the_scaler_skipped_are_not_missed(tmp_path):
@@ -173,6 +190,23 @@ for step in range(5):
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()
+"""
+JOB = """
+import torch
+
+torch.distributed.init_process_group("gloo")
+rank = torch.distributed.get_rank()
+net = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(4, 1))
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+torch.manual_seed(rank)
+for step in range(8):
+    x = torch.randn(16, 4)
+    if rank == 1 and step == 5:
+        x[0, 0] = float("nan")
+    optimizer.zero_grad()
+    net(x).pow(2).mean().backward()
+    optimizer.step()
+torch.distributed.destroy_process_group()
 """
 CRITIC = """
     critic_optimizer.zero_grad()

@@ -70,12 +70,12 @@ def test_a_temporary_folder_that_others_can_write_is_not_used(tmp_path, monkeypa
     """numba unpickles whatever it finds next to the generated code."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     folder = tmp_path / f"minitape-{os.getuid()}"
-    assert [*cache._iter_temporary_folders()] == [folder]
+    assert [*cache.iter_temporary_folders()] == [folder]
     folder.chmod(0o777)
-    assert [*cache._iter_temporary_folders()] == []
+    assert [*cache.iter_temporary_folders()] == []
     folder.rmdir()
     folder.symlink_to(tmp_path)
-    assert [*cache._iter_temporary_folders()] == []
+    assert [*cache.iter_temporary_folders()] == []
 
 
 def test_modules_that_were_used_last_are_kept(tmp_path, monkeypatch):

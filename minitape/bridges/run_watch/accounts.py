@@ -268,11 +268,14 @@ class ScalerAccount:
     scales: tuple[float, float] = (inf, 0.0)
 
 
+ANOMALY_KINDS = ("loss", "gradient", "weight")  # In the order in which a training step computes them.
+
+
 class Anomaly(NamedTuple):
     """The first non-finite value in the run.
 
     Attributes:
-        kind: "loss", "gradient" or "weight".
+        kind: One of ``ANOMALY_KINDS``.
         pass_number: The number of the backward pass in which the value was seen.
         first_pass: The first backward pass that may have caused the value. The results of all earlier passes are known
             to be finite.

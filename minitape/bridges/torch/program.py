@@ -22,7 +22,7 @@ from ...explain.translated_sentences import fill
 from ..model_page import ModelPage, join_parameter_names
 from ..nonfinite_values import explain_origin_of_nonfinite_values
 from ..program import FrameworkBlock, RunnableProgram, execute_as_main_and_pass_error
-from ..run_watch.accounts import Anomaly
+from ..run_watch.accounts import ANOMALY_KINDS, Anomaly
 from ..run_watch.anomaly_sentences import (
     describe_first_nonfinite_value,
     describe_second_run_and_compare_losses,
@@ -144,7 +144,7 @@ class WatchedProgram:
         self.side_effects.start_noticing()
         if torch.distributed.is_available():
             self.watch.patches.wrap_function(
-                torch.distributed, "init_process_group", self._record_process_group_as_side_effect
+                torch.distributed, "init_process_group", self._create_process_group_and_cancel_second_run
             )
         report = RunReport(ModelPage())
         try:
@@ -175,9 +175,15 @@ class WatchedProgram:
                 waiting_copy.terminate_copy()
         return report
 
-    def _record_process_group_as_side_effect(self, original: Callable, *args: Any, **kwargs: Any) -> None:
-        """Report a process group as a side effect, because a rerun would communicate with the job's other processes."""
-        self.side_effects.report_effect_and_remember_first("torch.distributed.init_process_group()")
+    def _create_process_group_and_cancel_second_run(self, original: Callable, *args: Any, **kwargs: Any) -> None:
+        """Rule out a second run, because it would communicate with the job's other processes."""
+        if self._start_copy is not None:
+            self._start_copy.terminate_copy()
+            self._start_copy = None
+        self.obstacle = fill(
+            "a second run would communicate with the job's other processes; use --steps N to record the first N steps "
+            "of this run"
+        )
         original(*args, **kwargs)
 
     @contextmanager
@@ -374,6 +380,8 @@ class WatchedProgram:
             ) or self._explain_autograd_error_by_recording(error)
             has_gradients = len(accounts.losses) > 0
             groups = [group for group in groups if has_gradients and group.kind not in ("error", "unused")]
+        if accounts.anomaly is not None:
+            report.anomaly_moment = (accounts.anomaly.pass_number, ANOMALY_KINDS.index(accounts.anomaly.kind))
         explains_anomaly = self._anomaly_was_recorded and any(group.kind == "nonfinite" for group in groups)
         if accounts.anomaly is not None and not explains_anomaly:
             self._add_anomaly_and_its_problems(report, accounts.anomaly)
