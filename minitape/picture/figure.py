@@ -264,8 +264,11 @@ class Figure:
         self.gap_index = -1
         self.omitted_rows = visible_rows[:0]
         selected_rows = [*visible_rows]
-        # The turns of a scan read different elements, such as [0] and [1].
-        labels = [re.sub(r"\[.*\]", "[ ]", row["label"]) if row["kind"] == "operation" else "" for row in visible_rows]
+        # The turns of a scan read different elements, such as [0] and [1]. Two sines in one line are not two turns.
+        labels = [
+            re.sub(r"\[.*\]", "[ ]", f"{row['label']} {row['site']}") if row["kind"] == "operation" else ""
+            for row in visible_rows
+        ]
         if len(labels) - labels.count("") <= 2 * end_nodes:  # Only among leaves is there anything to omit.
             labels = [row["label"] for row in visible_rows]
         is_long = len(visible_rows) > 4 * end_nodes

@@ -524,3 +524,23 @@ def test_an_edge_out_of_a_folded_gradient_is_not_drawn_as_zeros_if_it_went_to_se
     )
     assert len(widths) >= 3 and min(widths) > 2
     assert page.locator(".mt-zero").count() == 0
+
+
+@pytest.mark.parametrize(
+    ("body", "turns"),
+    [
+        ("h = tf.tanh(tf.tanh(h))", 9),
+        ("h = h - rate * 2.0 * (h - 3.0)", 7),
+        ("h = tf.sin(h)\n        if k % 3 == 0:\n            h = h * rate", 12),
+        ("h = tf.sin(h)\n        if k in (2, 3, 7):\n            h = h * rate\n        h = h + 1.0", 11),
+    ],
+)
+def test_a_loop_has_as_many_turns_as_it_ran(show, body, turns, tmp_path):
+    text = f"with tape:\n    h = x + rate\n    for k in range({turns}):\n        {body}\n    y = h * x\n"
+    file = tmp_path / "loop.py"
+    file.write_text(text)
+    x, rate, tape = tf.Variable(0.5, name="x"), tf.Variable(0.1, name="rate"), tf.GradientTape()
+    names = {"tf": tf, "x": x, "rate": rate, "tape": tape}
+    exec(compile(text, file, "exec"), names)
+    page = show(tf.snapshot(tape, names["y"], [x, rate]), fold="all")
+    assert page.locator(".mt-node.mt-group .mt-op").first.text_content() == f"loop × {turns}"

@@ -19,6 +19,7 @@ import { isOperation, OPERATIONS } from "./table";
 import { ProgramError, type Span } from "./tokens";
 
 export const MAX_ROWS = 3000;
+const LONGEST_EXPRESSION = 10_000; // in characters
 
 /** A value of the program that operations read. */
 export interface Tensor {
@@ -165,7 +166,8 @@ export class Recording implements Algebra<number> {
         value: toValue(value),
         line: place.line,
         file: this.file,
-        site: place.from,
+        // operands have smaller numbers than what is computed from them
+        site: LONGEST_EXPRESSION * place.to - place.from,
         tapes,
         ...writer,
         ...part,

@@ -32,6 +32,7 @@ interface Token {
   start: number;
   end: number;
   sign: number;
+  loops?: string[]; // around a folded loop
 }
 
 /** The folding tree of these rows: scopes always, repeated patterns where they are asked for. */
@@ -146,19 +147,54 @@ function freshId(builder: Builder, kind: string, start: number, label: string): 
 function repeats(builder: Builder, tokens: Token[], parent: Group | null): void {
   const kept: Token[] = [];
   for (let i = 0; i < tokens.length;) {
-    const found = builder.patterns ? (runAt(tokens, i) ?? loopAt(tokens, i)) : null;
-    const [period, length] = found ?? [0, 0];
-    const turn = tokens.slice(i, i + period);
-    // a turn in which there is a loop becomes one when that is folded
-    if (!found || turn.some((_, k) => isLoop(builder.rows, turn, k))) {
+    const turns = builder.patterns ? turnsAt(builder, tokens, i) : null;
+    if (!turns) {
       kept.push(tokens[i++]);
       continue;
     }
-    kept.push(loopToken(builder, turnsOf(builder, tokens.slice(i, i + length), period), parent));
-    i += length;
+    kept.push(loopToken(builder, turns, parent));
+    i += turns.flat().length;
   }
   if (kept.length < tokens.length) repeats(builder, kept, parent);
   else for (const { part } of kept) hang(builder, part, parent);
+}
+
+/** The turns of a loop that begins here, or null; first those that the program's text tells. */
+function turnsAt(builder: Builder, tokens: Token[], at: number): Token[][] | null {
+  const turns = textTurnsAt(builder, tokens, at);
+  if (turns) return turns;
+  const found = runAt(tokens, at) ?? loopAt(tokens, at);
+  const [period, length] = found ?? [0, 0];
+  const turn = tokens.slice(at, at + period);
+  // a turn in which there is a loop becomes one when that is folded
+  if (!found || turn.some((_, k) => isLoop(builder.rows, turn, k))) return null;
+  return turnsOf(builder, tokens.slice(at, at + length), period);
+}
+
+/**
+ * The turns of a loop in the program's text, whichever branches they take: a turn begins where the
+ * program has gone back.
+ */
+function textTurnsAt({ rows }: Builder, tokens: Token[], at: number): Token[][] | null {
+  const loopsOf = (token: Token): string[] => token.loops ?? rows.scopes[rows.loops[token.start]];
+  const depth = loopsOf(tokens[at]).length;
+  const header = loopsOf(tokens[at])[depth - 1];
+  if (!depth) return null;
+  const turns: Token[][] = [];
+  for (let i = at; i < tokens.length && loopsOf(tokens[i])[depth - 1] === header; i++) {
+    const position = rows.position[tokens[i].start];
+    const turn = turns[turns.length - 1] ?? [];
+    const last = turn[turn.length - 1];
+    const isBack = !last || position < rows.position[last.start] || tokens[i].sign === last.sign;
+    // turns in which there is another loop are found when that is folded
+    if (!position || loopsOf(tokens[i]).length > depth || (!isBack && turn.length === LONGEST))
+      return null;
+    if (isBack) turns.push([tokens[i]]);
+    else turn.push(tokens[i]);
+  }
+  // the test that ends a loop is no turn of it
+  if (turns[turns.length - 1].every(({ start }) => rows.position[start] === 1)) turns.pop();
+  return turns.length < TIMES ? null : turns;
 }
 
 /** Does a run begin here that is more than several operations of one kind on a line? */
@@ -184,7 +220,7 @@ function turnsOf({ rows }: Builder, tokens: Token[], period: number): Token[][] 
 
 /** How many turns of a nested loop it takes until the same leaves are read again; 0 if none are. */
 function roundOf({ rows }: Builder, turns: Token[][]): number {
-  if (!rows.is(turns[0][0].start, Is.NESTED)) return 0;
+  if (rows.scopes[rows.loops[turns[0][0].start]].length < 2) return 0;
   const read = turns.map(([{ start }]) =>
     Array.from(rows.inputs[start])
       .filter((input) => rows.is(input, Is.LEAF) && !rows.is(input, Is.LITERAL))
@@ -241,7 +277,8 @@ function loopToken(builder: Builder, turns: Token[][], parent: Group | null): To
   const group = makeGroup(builder, "repeat", label, start, end, iterations.length);
   pages(builder, iterations, 0, group);
   const sign = builder.sign(`loop(${first.map((token) => token.sign).join()})`);
-  return { part: group, start, end, sign };
+  const { scopes: paths, loops } = builder.rows;
+  return { part: group, start, end, sign, loops: paths[loops[start]].slice(0, round ? -2 : -1) };
 }
 
 function root(group: Group): Group {
@@ -274,8 +311,9 @@ function pages(builder: Builder, iterations: Token[][], first: number, parent: G
     }
     return;
   }
+  const isEachOnePart = iterations.every((tokens) => tokens.length === 1);
   iterations.forEach((tokens, k) => {
-    if (tokens.length === 1) return hang(builder, tokens[0].part, parent);
+    if (isEachOnePart) return hang(builder, tokens[0].part, parent);
     const end = tokens[tokens.length - 1].end;
     const group = makeGroup(
       builder,

@@ -18,7 +18,6 @@ export const enum Is {
   LITERAL = 64, // a number of the program, which may be there at several places
   // the result of a function with a gradient of its own: it is right of what the function computed
   LAST = 128,
-  NESTED = 256, // its line is inside of two loops of the program
 }
 
 /** The rows from `first` on, as they travel to the worker. */
@@ -30,8 +29,9 @@ export interface SkeletonPart {
   scopes: string[][]; // all of them
 }
 
-// of a row: its bits, sign, scope, the tape that wrote it, its place, and the row that it is below
-const FACTS = 6;
+// of a row: its bits, sign, scope, the tape that wrote it, its place, the row that it is below, its
+// loops and its position
+const FACTS = 8;
 
 export class Skeleton {
   inputs: ArrayLike<number>[] = [];
@@ -41,13 +41,19 @@ export class Skeleton {
   by: number[] = []; // the tape whose gradient wrote the row, -1 for none
   below: number[] = []; // the row below which one is drawn that a gradient wrote, -1 for none
   place: number[] = []; // equal for rows of the same operation in the text of the program
+  loops: number[] = []; // the loops of the program that its line is in: a number in `scopes`
+  position: number[] = []; // in the bytecode of the program, 0 where it isn't known
   readFirst: number[] = []; // the first and the last row that reads it, -1 for none
   readLast: number[] = [];
   private bits: number[] = [];
   private signs = new Map<string, number>();
   private places = new Map<string, number>();
-  private nested: boolean[] = []; // by place
+  private loopsOf: number[] = []; // by place
   private scopeOf = new Map<string, number>([["", 0]]);
+  private columns = [
+    ...[this.bits, this.sign, this.scope, this.by],
+    ...[this.place, this.below, this.loops, this.position],
+  ];
 
   get count(): number {
     return this.bits.length;
@@ -64,11 +70,10 @@ export class Skeleton {
       const leaf = isLeaf(row);
       const sign = number(
         this.signs,
-        `${row.op}|${row.inputs.length}|${row.line}|${row.file}|${row.by}`,
+        `${row.op}|${row.inputs.length}|${row.line}|${row.site}|${row.file}|${row.by}`,
       );
       const path = row.by === null || leaf ? row.scope : [`${WRITTEN}${row.by}`, ...row.scope];
-      const scope = path.length ? number(this.scopeOf, path.join("\0")) : 0;
-      this.scopes[scope] ??= path;
+      const scope = this.numberOf(path);
       const place = number(this.places, `${row.line}|${row.site}|${row.file}|${row.op}`);
       const source = row.kind === "source";
       const bits = [
@@ -80,7 +85,6 @@ export class Skeleton {
         row.op === "identity" || row.op === "logical_not",
         row.literal,
         row.op === "custom_gradient" && row.scope.at(-1) === row.label,
-        (this.nested[place] ??= isNested(texts, row)),
       ];
       this.push(row.inputs, [
         bits.reduce((sum, bit, k) => sum + (Number(bit) << k), 0),
@@ -89,21 +93,23 @@ export class Skeleton {
         row.by ?? -1,
         place,
         row.below ?? -1,
+        (this.loopsOf[place] ??= this.numberOf(listLoops(texts, row))),
+        // what a loop computes in its own line, such as its condition, begins a turn
+        this.scopes[this.loopsOf[place]].at(-1) === nameLine(row, row.line ?? 0) ? 1 : row.site,
       ]);
     }
   }
 
-  private push(
-    inputs: ArrayLike<number>,
-    [bits, sign, scope, by, place, below]: ArrayLike<number> & Iterable<number>,
-  ): void {
-    const row = this.bits.push(bits) - 1;
-    this.inputs.push(inputs);
-    this.sign.push(sign);
-    this.scope.push(scope);
-    this.by.push(by);
-    this.place.push(place);
-    this.below.push(below);
+  /** The number of a path in `scopes`. */
+  private numberOf(path: string[]): number {
+    const found = number(this.scopeOf, path.join("\0"));
+    this.scopes[found] ??= path;
+    return found;
+  }
+
+  private push(inputs: ArrayLike<number>, facts: ArrayLike<number>): void {
+    const row = this.inputs.push(inputs) - 1;
+    this.columns.forEach((column, k) => column.push(facts[k]));
     this.readFirst.push(-1);
     this.readLast.push(-1);
     for (let k = 0; k < inputs.length; k++) {
@@ -122,8 +128,7 @@ export class Skeleton {
     const [flat, facts]: number[][] = [[], []];
     some.forEach((inputs, i) => {
       for (let k = 0; k < inputs.length; k++) flat.push(inputs[k]);
-      for (const column of [this.bits, this.sign, this.scope, this.by, this.place, this.below])
-        facts.push(column[first + i]);
+      for (const column of this.columns) facts.push(column[first + i]);
     });
     return {
       first,
@@ -154,15 +159,21 @@ function number(known: Map<string, number>, text: string): number {
   return found;
 }
 
-/** Is the line of a row inside of two loops? */
-function isNested(texts: Record<string, string>, { file, line }: Row): boolean {
-  let [depth, loops] = [Infinity, 0];
+function nameLine({ file }: Pick<Row, "file">, line: number): string {
+  return `${file}:${line}`;
+}
+
+/** The loops around the line of a row, outermost first, by their own lines. */
+function listLoops(texts: Record<string, string>, { file, line }: Row): string[] {
+  let depth = Infinity;
+  const loops: string[] = [];
+  const lines = (texts[file ?? ""] ?? "").split("\n", line ?? 0);
   // outwards: the line itself, and those before it that are further left
-  for (const one of (texts[file ?? ""] ?? "").split("\n", line ?? 0).reverse()) {
-    const at = one.search(/\S/);
+  for (let k = lines.length - 1; k >= 0; k--) {
+    const at = lines[k].search(/\S/);
     if (at < 0 || at >= depth) continue;
     depth = at;
-    if (/^\s*(for|while)\b/.test(one)) loops++;
+    if (/^\s*(for|while)\b/.test(lines[k])) loops.unshift(nameLine({ file }, k + 1));
   }
-  return loops > 1;
+  return loops;
 }
