@@ -12,6 +12,7 @@ import re
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from copy import deepcopy
 from os import environ
 from threading import Event
 from time import monotonic
@@ -21,12 +22,13 @@ from click import echo
 
 from ..bridges.run_watch.report import RunReport
 from ..common.atomic_write import lock_file, write_file
+from ..common.read_data import read_json
 from ..speed.code_cache import iter_temporary_folders
 from .messages import say
 
 LONGEST_WAIT = 60.0  # The number of seconds for which the first process waits for the reports of the others.
 WAIT_BETWEEN_READS = 0.2  # In seconds.
-EMPTY_STATE = json.dumps({"arrived": 0, "reports": [], "is_closed": False})
+EMPTY_STATE = {"arrived": 0, "reports": [], "is_closed": False}
 
 
 class Job(NamedTuple):
@@ -91,7 +93,7 @@ def print_or_collect_report(job: Job, report: RunReport) -> None:
     own = RankReport(job.rank, str(report), moment, report.has_findings_or_unobserved_part)
     shown = [own]
     if job.local_count > 1:
-        with suppress(OSError):  # Without a folder that can be written, each process prints its own report.
+        with suppress(OSError, ValueError):  # Without a file that can be written and read, each process prints its own report.
             shown = _share_report_and_list_reports_to_print(job, own, is_urgent=report.error is not None)
     if shown:
         echo(f"\n{format_job_page(shown, job.process_count)}", err=True)
@@ -146,15 +148,14 @@ def _open_shared_state(job: Job) -> Iterator[dict[str, Any]]:
         raise PermissionError("no temporary folder can be written")
     file = folder / f"job-{job.key}.json"
     with lock_file(file):
-        stored = file.read_text("utf-8") if file.exists() else EMPTY_STATE
-        state = json.loads(stored)
+        stored = read_json(file) if file.exists() else EMPTY_STATE
+        state = deepcopy(stored)
         yield state
-        changed = json.dumps(state)
         if state["is_closed"] and state["arrived"] == job.local_count:
             file.unlink(missing_ok=True)
             file.with_name(f"{file.name}.lock").unlink(missing_ok=True)
-        elif changed != stored:
-            write_file(file, changed)
+        elif state != stored:
+            write_file(file, json.dumps(state))
 
 
 def format_job_page(reports: list[RankReport], process_count: int) -> str:
