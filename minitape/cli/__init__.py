@@ -21,8 +21,9 @@ modules when it runs, which keeps `minitape --help` fast.
     read the hand-ins of a class and report its progress
 ``nbgrader``, ``grading``
     export lessons as graded assignments
-``explain_program``, ``cause_page``
-    run a training program under its framework's bridge and print the page about a cause
+``explain_program``, ``job_page``, ``cause_page``
+    run a training program under its framework's bridge, print one page for the processes of a job, and print the page
+    about a cause
 ``messages``, ``optional_packages``, ``terminal_report``
     translate messages, show the command that installs a missing package, and format output for the terminal
 """

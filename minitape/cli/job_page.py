@@ -16,13 +16,14 @@ from copy import deepcopy
 from os import environ
 from threading import Event
 from time import monotonic
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from click import echo
 
 from ..bridges.run_watch.report import RunReport
 from ..common.atomic_write import lock_file, write_file
 from ..common.read_data import read_json
+from ..engine.types import JsonObject
 from ..speed.code_cache import iter_temporary_folders
 from .messages import say
 
@@ -93,7 +94,8 @@ def print_or_collect_report(job: Job, report: RunReport) -> None:
     own = RankReport(job.rank, str(report), moment, report.has_findings_or_unobserved_part)
     shown = [own]
     if job.local_count > 1:
-        with suppress(OSError, ValueError):  # Without a file that can be written and read, each process prints its own report.
+        # Without a file that can be written and read, each process prints its own report.
+        with suppress(OSError, ValueError):
             shown = _share_report_and_list_reports_to_print(job, own, is_urgent=report.error is not None)
     if shown:
         echo(f"\n{format_job_page(shown, job.process_count)}", err=True)
@@ -139,9 +141,8 @@ def _wait_for_reports(job: Job) -> list[RankReport]:
         signal.signal(signal.SIGTERM, previous_handler)
 
 
-# The values can be of any JSON type.
 @contextmanager
-def _open_shared_state(job: Job) -> Iterator[dict[str, Any]]:
+def _open_shared_state(job: Job) -> Iterator[JsonObject]:
     """Open the state that the processes on this machine share, and store its changes when the block ends."""
     folder = next(iter_temporary_folders(), None)
     if folder is None:
