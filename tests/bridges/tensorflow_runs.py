@@ -282,6 +282,15 @@ import keras
 model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(3, activation="softmax")])
 model.compile("sgd", "categorical_crossentropy")  #- model.compile("sgd", "sparse_categorical_crossentropy")
 model.fit(np.random.rand(16, 4), np.arange(16) % 3, verbose=0)  #!
+#@ a_softmax_over_a_single_unit_passes_back_rounding_errors zero_cancels
+import keras, warnings
+warnings.simplefilter("ignore")  # Keras warns of this softmax itself.
+keras.utils.set_random_seed(0)
+unit = keras.layers.Dense(1, activation="softmax")  #- unit = keras.layers.Dense(1, activation="sigmoid")
+model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(8, activation="relu"), unit])
+model.compile(keras.optimizers.Adam(5e-3), "mse")
+x = np.random.default_rng(0).normal(size=(80, 4)).astype("float32")
+model.fit(x, (x[:, :1] > 0).astype("float32"), batch_size=20, verbose=0)  #!
 #@ an_element_of_a_tensor_is_assigned refused
 w = tf.Variable([1.0, 2.0])
 for _ in range(3):

@@ -130,7 +130,8 @@ def test_patches(framework, name, patch):
 OPERATIONS = [  # a line whose operation has words of its own: they hold what to write for what
     (TORCH, "y = (w < 0.3).float()"), (TORCH, "y = (torch.sigmoid(w) > 0.3).float()"), (TORCH, "y = torch.floor(w)"),
     (TORCH, "y = torch.softmax(w[:, :1], dim=1)"), (TENSORFLOW, "h = tf.cast(tf.greater(w, 0.3), tf.float32)"),
-    (JAX, "y = w // 0.2"),
+    (JAX, "y = w // 0.2"), (TORCH, "y = torch.acos(w / 0.9)"), (TENSORFLOW, "h = tf.acos(w / 0.9)"),
+    (JAX, "y = jnp.arccos(w / 0.9)"),
 ]  # fmt: skip
 VALUES = "[[0.1, 0.7, 0.4], [0.9, 0.2, 0.3]]"
 AROUND = {

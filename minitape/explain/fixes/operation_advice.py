@@ -15,6 +15,7 @@ from ...common.syntax import select_nodes
 from ...engine.table.generated_code import parse_expression
 from ...engine.types import OptionalExpression, OptionalText
 from ..reasons.program_text import find_last_name_of_dotted_path, unparse
+from ..reasons.zero_nan import is_softmax_of_single_elements
 from ..translated_sentences import fill
 from .fault_site import (
     FaultSite,
@@ -201,6 +202,7 @@ _FIELD_READERS: dict[str, Callable[[FaultSite, Any], OptionalText]] = {
     "high": lambda fault, node: _format_argument_negated_for_minimum(node, find_step_function_operand(fault, node)),
     "softmax": lambda fault, node: _spell_path_or_keep(fault, fault.dialect.softmax),
     "sigmoid": lambda fault, node: _spell_path_or_keep(fault, fault.dialect.sigmoid),
+    "clip": lambda fault, node: _spell_path_or_keep(fault, fault.dialect.find_equivalent_function("clip")),
     "through": lambda fault, node: format_straight_through_estimator(
         fault, node, find_step_function_operand(fault, node)
     ),
@@ -340,8 +342,8 @@ OPERATION_FIXES = [
     OperationFix(
         "nan_forward nan_backward",
         "a?r?c?acos|a?r?c?asin|arccos|arcsin|atanh|arctanh",
-        "The derivative of `{it}` is not finite at 1 and -1. Clip its input to the open interval, for example with "
-        "({x}).clamp(-1 + 1e-6, 1 - 1e-6) in PyTorch.",
+        "The derivative of `{it}` is not finite at 1 and -1. Clip its input to the open interval: write "
+        "`{clip}({x}, -1 + 1e-6, 1 - 1e-6)` instead of `{x}`.",
     ),
     OperationFix(
         "nan_forward nan_backward nonfinite_value",
@@ -383,8 +385,6 @@ OPERATION_FIXES = [
         "The softmax of a single value is always 1. If it should weight several elements, it runs over the wrong axis: "
         "choose the axis of these elements. For a yes-or-no answer with a single output, write `{sigmoid}({x})` "
         "instead of `{it}`, or use one output for each class.",
-        lambda fault, node: (
-            fault.row is not None and fault.row.array is not None and bool(np.all(fault.row.array == 1))
-        ),
+        lambda fault, node: fault.row is not None and is_softmax_of_single_elements(fault.row.array),
     ),
 ]

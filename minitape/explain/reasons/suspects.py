@@ -42,6 +42,7 @@ from .adapter import Adapter
 from .finding_sentences import describe_escape_method
 from .program_text import collect_statements_using_value, find_both_operand_expressions, find_statement, unparse
 from .question import Finding, Question, find_nearest_tracked_consumers, map_rows_to_readers
+from .zero_nan import is_softmax_of_single_elements
 
 # An adjoint counts as vanishing or exploding if its size changes by these factors over all repetitions of an operation.
 VANISHING_RATIO, EXPLODING_RATIO = 1e-5, 1e4
@@ -775,13 +776,13 @@ def check_saturated_activations(run: CheckedRun) -> Suspicions:
         if sent >= VANISHING_RATIO * _find_smallest_adjoint_size_from_row_to_target(run, row.index):
             continue
         if _has_small_or_unknown_slope(run, row, adjoint):
-            fields = {
-                "what": run.find_activation_or_operation_name(row),
-                "from_": received,
-                "to": sent,
-                "ratio": sent / received,
-            }
+            name = run.find_activation_or_operation_name(row)
             only_rows = find_row_and_its_tiny_adjoint_ancestors(run, row.index, received)
+            # Rounding errors pass back a little, so the gradient of such a softmax isn't exactly zero.
+            if name == "softmax" and is_softmax_of_single_elements(run.find_array(row.index)):
+                yield build_row_suspicion(row, "zero_cancels", {"what": name}, "one", only_rows)
+                continue
+            fields = {"what": name, "from_": received, "to": sent, "ratio": sent / received}
             yield build_row_suspicion(row, "vanishing", fields, "saturated", only_rows)
 
 

@@ -470,7 +470,7 @@ def explain_zero_of_operation(question: Question, row: int) -> Finding:
         return _explain_product_that_sends_zeros(question, operation)
     if mechanism:
         is_softmax = mechanism == "zero_cancels" and operation.op.lower() == "softmax"
-        is_one_class = is_softmax and operation.array is not None and bool(np.all(operation.array == 1))
+        is_one_class = is_softmax and is_softmax_of_single_elements(operation.array)
         return build_row_finding(question, mechanism, row, "one" if is_one_class else "")
     return explain_zero_by_cancellation_or_other_row(question, row)
 
@@ -656,3 +656,15 @@ def is_softmax_one_hot(question: Question, softmax_row: int) -> bool:
     """
     value = question.rows[softmax_row].array
     return value is not None and bool((value == 1).any() and (value == 0).any())
+
+
+def is_softmax_of_single_elements(result: OptionalArray) -> bool:
+    """Return whether a softmax was computed over an axis of size 1.
+
+    The elements along the axis add up to 1, so all of them exceed 0.5 only if each is the only one on its axis. Its
+    value may differ from 1 by rounding.
+
+    Args:
+        result: The result of the softmax, or None if its elements are unknown.
+    """
+    return result is not None and bool(np.all(result > 0.5))
