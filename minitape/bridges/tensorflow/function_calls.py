@@ -31,7 +31,7 @@ from ..recording import RecordedRow
 from .function_graphs import has_gradient_tape, is_replayable
 from .kept_tensors import FunctionCall, RowLimitReached, TensorFlowValue, build_tensor_of_stand_in_values
 from .operation_log import iter_dataset_and_inputs, to_handle_or_value
-from .traced_values import list_keras_models_trained_via_closures
+from .traced_values import list_keras_models_trained_via_closures, restore_trainable_flags_of_trace
 from .watcher import TensorFlowWatcher
 
 if TYPE_CHECKING:
@@ -121,6 +121,7 @@ def replay_call(
         with (
             recording.pause_watching(),
             _suppress_output_and_isolate_random_state(),
+            restore_trainable_flags_of_trace(call.function),
             RecordingBlock(inner_recording, watcher),
         ):
             with watcher.writer.suspend_writing():

@@ -3,11 +3,14 @@
 import ast
 import inspect
 import re
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
+from ...engine.record.interrupt_safe import TemporaryAttributes
 from ...explain.explanation import OptionalExplanation, explain_cause
 from ...explain.reasons.program_text import list_binding_sites, list_statements_of_code, unparse
 from ...recording.sites import NOWHERE, find_user_site
@@ -41,6 +44,7 @@ class TraceState:
         values_before: The values right before the current call, or None if they are unknown.
         draws: The random numbers that NumPy and Python drew during the trace.
         counted_key: The key of the first number that is incremented only by tracing, or None.
+        trainable_flags: The layers and variables of the Keras models that the function trains, each with its flag.
     """
 
     def __init__(self) -> None:
@@ -53,6 +57,7 @@ class TraceState:
         self.draws = TracedDraws()
         self.values_before: OutsideData | None = None
         self.counted_key: tuple[Any, str] | None = None
+        self.trainable_flags: list[tuple[Any, bool]] = []
 
 
 def store_values_and_generators_before_call(function: Any) -> None:
@@ -97,6 +102,9 @@ def compare_values_with_trace_after_call(function: Any) -> None:
                 return
     else:
         state.values, state.trace_count = values, trace_count
+        models = list_keras_models_trained_via_closures(function.python_function)
+        parts = (part for model in models for part in (*model._flatten_layers(), *model.variables))
+        state.trainable_flags = [(part, part.trainable) for part in parts]
 
 
 def explain_stale_trace(function: Any) -> OptionalExplanation:
@@ -128,6 +136,22 @@ def explain_stale_trace(function: Any) -> OptionalExplanation:
     site = (list_binding_sites(state.stale_site[0], ".trainable") or [state.stale_site])[-1]
     fields = {"n": state.stale_call, "name": name.partition(".")[0]}
     return explain_cause("tensorflow", "stale_value", site, "trainable", fields)
+
+
+@contextmanager
+def restore_trainable_flags_of_trace(function: Any) -> Iterator[None]:
+    """Let the Keras models that a ``tf.function`` trains be trainable in the block as in the function's last trace.
+
+    A program may train a discriminator, and freeze it after the step for the generator's step.
+
+    Args:
+        function: The ``tf.function``.
+    """
+    state: TraceState | None = getattr(function, TRACE_ATTRIBUTE, None)
+    with ExitStack() as stack:
+        for part, is_trainable in state.trainable_flags if state else ():
+            stack.enter_context(TemporaryAttributes(part, _trainable=is_trainable))
+        yield
 
 
 def find_statement_incrementing_used_number(function: Any, name: str) -> Any:
