@@ -655,6 +655,17 @@ for _ in range(8):
     def loss(params):
         return jnp.mean((norm.apply({"params": params, "batch_stats": stats}, x) - x) ** 2)
     params = jax.tree.map(lambda p, g: p - 0.001 * g, params, jax.grad(loss)(params))
+#@ a_frozen_normalization_returns_its_statistics_unchanged connected
+import flax.linen as nn
+norm, x = nn.BatchNorm(use_running_average=True), jnp.arange(12.0).reshape(4, 3) ** 2
+values = norm.init(jax.random.key(0), x)
+params, stats = values["params"], values["batch_stats"]
+def loss(params, stats):
+    y, new = norm.apply({"params": params, "batch_stats": stats}, x, mutable=["batch_stats"])
+    return jnp.mean((y - x) ** 2), new["batch_stats"]
+for _ in range(8):
+    gradients, stats = jax.grad(loss, has_aux=True)(params, stats)
+    params = jax.tree.map(lambda p, g: p - 0.001 * g, params, gradients)
 #@ a_discriminator_keeps_its_statistics_in_the_step_of_its_generator connected
 import flax.linen as nn
 norm, x = nn.BatchNorm(use_running_average=False), jnp.arange(12.0).reshape(4, 3) / 12

@@ -303,6 +303,37 @@ def test_what_a_program_of_jax_makes_of_its_gradients(tmp_path, old, new, cause,
     assert ("Traceback" in said) == (cause == "left_jax") and "Traceback" not in page
 
 
+NORMALIZATION_JAX = """
+import flax.linen as nn
+import jax
+import jax.numpy as jnp
+
+norm, x = nn.BatchNorm(use_running_average=False), jnp.arange(12.0).reshape(4, 3) ** 2
+values, apply = norm.init(jax.random.key(0), x), norm.apply
+
+@jax.jit
+def step(params, stats):
+    def loss(params):
+        y, new = apply({"params": params, "batch_stats": stats}, x, mutable=["batch_stats"])
+        return jnp.mean((y - x) ** 2), new["batch_stats"]
+    gradients, new_stats = jax.grad(loss, has_aux=True)(params)
+    return jax.tree.map(lambda p, g: p - 0.1 * g, params, gradients), stats
+
+params, stats = values["params"], values["batch_stats"]
+for _ in range(8):
+    params, stats = step(params, stats)
+"""
+
+
+def test_dropped_statistics_are_found_if_the_program_imports_flax_and_stores_apply_before_its_steps(tmp_path):
+    pytest.importorskip("flax")
+    done = run_minitape_explain(tmp_path, NORMALIZATION_JAX, arguments=(), framework="jax")
+    assert (done.returncode, "apply() returned (train.py, line 12) are not kept" in done.stderr) == (1, True), done
+    kept = NORMALIZATION_JAX.replace("gradients), stats", "gradients), new_stats")
+    done = run_minitape_explain(tmp_path, kept, arguments=(), framework="jax")
+    assert (done.returncode, "Healthy: params['bias']" in done.stderr) == (0, True), done
+
+
 def test_a_gate_that_begins_at_zero_and_is_trained_is_no_finding(tmp_path):
     done = run_minitape_explain(tmp_path, GATE_JAX, arguments=(), framework="jax")
     assert done.returncode == 0 and done.stderr.strip().startswith("Healthy: params['gate'], params['w'] (2 of 2)")

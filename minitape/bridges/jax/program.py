@@ -155,12 +155,12 @@ class FirstGradients:
             jacobian=record_jacobian,
             hessian=partial(self._build_recording_jacobian_function, is_second=True),
         )
-        self._watch_update_functions()
-        self._repeated_statistics.watch_models(self._patches)
+        self._watch_imported_libraries()
         return self
 
-    def _watch_update_functions(self) -> None:
-        """Watch ``apply_updates`` in the libraries that the program has imported so far."""
+    def _watch_imported_libraries(self) -> None:
+        """Watch ``apply_updates`` and Flax models, if the program has imported their libraries so far."""
+        self._repeated_statistics.watch_models_if_imported(self._patches)
         for library in UPDATE_LIBRARIES - self._watched_libraries:
             module: Any = sys.modules.get(library)
             if hasattr(module, "apply_updates"):
@@ -411,12 +411,12 @@ class FirstGradients:
         self, original: Any, function: Any, argnums: Any = 0, has_aux: bool = False, **options: Any
     ) -> Any:
         original_gradient = original(function, argnums, has_aux, **options)
-        self._watch_update_functions()
+        self._watch_imported_libraries()
 
         @wraps(original_gradient)
         def record_and_compute_gradient(*args: Any, **kwargs: Any) -> Any:
             self.gradient_count += 1
-            self._watch_update_functions()
+            self._watch_imported_libraries()
             if self.may_record_call((args, kwargs)):
                 if self._is_step_due:
                     self._rerun_and_record_gradient_call(
