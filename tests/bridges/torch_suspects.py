@@ -81,8 +81,25 @@ opt.zero_grad(); loss.backward(); opt.step()
 net = nn.Linear(4, 3)
 opt = torch.optim.SGD(net.parameters(), 0.1)
 x, goal = torch.randn(12, 4), torch.rand(12, 3).softmax(1)
-p = net(x).softmax(1)  #- p = net(x).log_softmax(1)
-loss = F.kl_div(p, goal, reduction="batchmean")  #!
+p = net(x).softmax(1)  #!  #- p = net(x).log_softmax(1)
+loss = F.kl_div(p, goal, reduction="batchmean")
+opt.zero_grad(); loss.backward(); opt.step()
+#@ many_probabilities_instead_of_log_probabilities loss_input
+class Classifier(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.out = nn.Linear(4, 50)
+    def forward(self, x):
+        return F.softmax(self.out(x), dim=-1)  #!  #- return F.log_softmax(self.out(x), dim=-1)
+net = Classifier()
+opt = torch.optim.SGD(net.parameters(), 0.1)
+scores = net(torch.randn(6, 5, 4)).transpose(1, 2)
+loss = nn.NLLLoss()(scores, torch.randint(0, 50, (6, 5)))
+opt.zero_grad(); loss.backward(); opt.step()
+#@ the_logarithm_of_probabilities connected
+net = nn.Linear(4, 3)
+opt = torch.optim.SGD(net.parameters(), 0.1)
+loss = F.nll_loss((net(torch.randn(12, 4)).softmax(1) + 1e-9).log(), torch.randint(0, 3, (12,)))
 opt.zero_grad(); loss.backward(); opt.step()
 #@ class_numbers_as_targets_of_a_binary_loss loss_input
 net = nn.Linear(4, 1)

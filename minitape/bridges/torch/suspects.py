@@ -14,6 +14,7 @@ import torch
 
 from ...common.grouping import group_values_by_key
 from ...engine.types import RowSet
+from ...explain.caller import format_place_suffix
 from ...explain.layer_lookup import iter_living_instances
 from ...explain.operation_families import OperationNames
 from ...explain.reasons.program_text import (
@@ -363,6 +364,11 @@ def check_range_of_loss_inputs_and_targets(run: CheckedRun) -> Suspicions:
     """
     for row in run.iter_reached_operations_named_last_first(ENTROPIES):
         is_binary = row.op.startswith("binary")
+        prediction = run.find_row_before_reshapes(row.inputs[0])
+        if not is_binary and run.find_activation_name(prediction) == "softmax":
+            fields = {"what": row.op, "other": format_place_suffix(row.site)}
+            yield build_row_suspicion(prediction, "loss_input", fields, "softmax")
+            continue
         values = run.find_array(row.inputs[1 if is_binary else 0])
         if values is None or not values.size:
             continue

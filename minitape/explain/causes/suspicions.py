@@ -78,13 +78,19 @@ CAUSES = (
         [torch: nll_loss]
         nll_loss{line} expects log-probabilities, but it received values from {one:.3g} to {two:.3g}, and the logarithm
         of a probability is never positive. For such values, the loss has no lower bound.
-        Fix: Apply log_softmax to the output of the model, or use cross_entropy with the output itself.
+        Fix: If these values are logits, apply log_softmax to them, or use cross_entropy with them. If they are
+        probabilities, pass their logarithm.
 
         [torch: kl_div]
         kl_div{line} expects log-probabilities as its first argument, but it received values from {one:.3g} to
         {two:.3g}, and the logarithm of a probability is never positive.
-        Fix: Compute the first argument with log_softmax instead of softmax. The second argument contains probabilities,
-        unless log_target is True.
+        Fix: Compute the first argument with log_softmax. The second argument contains probabilities, unless log_target
+        is True.
+
+        [torch: softmax]
+        The softmax{line} returns probabilities, but {what}{other} expects their logarithms.
+        Fix: Write log_softmax instead of softmax there, or nn.LogSoftmax instead of nn.Softmax. Another softmax after
+        this one would make the probabilities almost equal.
 
         [torch: targets]
         The targets of {what}{line} reach from {one:.3g} to {two:.3g}, but this loss expects targets from 0 to 1. The
