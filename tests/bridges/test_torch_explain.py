@@ -330,6 +330,19 @@ def test_numbers_that_have_grown_are_no_matter_of_a_function():
     assert "smaller learning rate" in answer.fix
 
 
+def test_nan_of_a_single_element_is_not_blamed_on_a_division_by_zero():
+    program = """
+w = torch.randn(1, requires_grad=True)
+scaled = (w - w.mean()) / (w.std() + 1e-8)
+scaled.sum().backward()
+"""
+    with bridge.record() as recording, pytest.warns(UserWarning, match="degrees of freedom"):
+        exec(compile_program(program, "program.py"), namespace := {"torch": torch})
+    answer = recording.explain(namespace["w"])
+    assert (answer.cause, answer.line) == ("nan_forward", 3)
+    assert "correction=1" in answer.fix and "zero for at least one element" not in answer.fix, answer.fix
+
+
 STATE_AS_ONE_NAME = """
 def read(x, state):
     out, state = rnn(x, state)

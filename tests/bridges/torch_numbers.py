@@ -73,9 +73,9 @@ loss.backward()
 w = torch.randn(2, 2, requires_grad=True)
 scores = torch.eye(2) @ w
 mask = torch.tensor([[True, True], [False, True]])
-scores = scores.masked_fill(mask, float("-inf")) #- scores = scores.masked_fill(mask & ~mask.all(1, keepdim=True), \
+scores = scores.masked_fill(mask, float("-inf")) #! #- scores = scores.masked_fill(mask & ~mask.all(1, keepdim=True), \
 float("-inf"))
-loss = (torch.softmax(scores, dim=-1) @ w).sum() #!
+loss = (torch.softmax(scores, dim=-1) @ w).sum()
 loss.backward()
 #@ log_scale_is_clamped saturated
 w = torch.tensor([-30.0, -25.0], requires_grad=True)

@@ -108,6 +108,11 @@ CAUSES = (
         {what}{line} multiplies by zeros, so the gradient that it passes back is zero.
         Fix: Check the other factor. It may be a weight that starts at zero, a mask without ones, or a coefficient of 0.
 
+        [all: both]
+        All inputs of {what}{line} are exactly zero, so the gradient that it passes back to each of them is zero.
+        Fix: If two parameters that start at zero are multiplied here, neither can ever change, because each is the
+        factor of the other. Start one of them with random values, and only the other with zeros.
+
         [all: underflow]
         The product in {what}{line} is too small for its dtype and underflowed to zero.
         Fix: Compute in a wider dtype, or scale the loss: multiply the loss by a large number, and divide the gradients
@@ -220,11 +225,10 @@ CAUSES = (
         The result of {what}{line} is too large for float16, whose largest number is 65504.
         Fix: Compute this line with float32 inputs (x.float(), outside autocast), or with dtype=torch.bfloat16.
 
-        [torch: alone]
-        {what}{line} received a single element and divides 0 by 0, because it divides by the number of elements minus
-        one.
-        Fix: Leave out groups with only one element (for a DataLoader, drop_last=True), or write unbiased=False if no
-        gradient has to flow through here.
+        [all: masked]
+        {what}{line} returns infinities, and {other} turns them into NaN.
+        Fix: If all elements of a row are -inf, softmax divides 0 by 0. Leave at least one element in each row unmasked,
+        or mask with a large negative number such as -1e9.
         """,
         edits=(
             number.restrict_edit_to_input_with_minimum_zero(

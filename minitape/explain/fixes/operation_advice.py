@@ -178,6 +178,11 @@ def _yields_truth_value(node: AST) -> bool:
     return isinstance(node, ast.Compare) or find_normalized_operation_or_node_kind(node) in ("equal", "notequal")
 
 
+def _may_have_run(fault: FaultSite, name_pattern: str) -> bool:
+    """Return whether the recorded operation matches a pattern, or is a function whose operations are unknown."""
+    return fault.row is None or bool(re.search(name_pattern + "|function", _normalize_name(fault.row.op)))
+
+
 def _is_source_float(fault: FaultSite) -> bool:
     """Return whether the source has a floating-point type."""
     return "int" not in str(getattr(fault.question.source, "dtype", ""))
@@ -302,6 +307,13 @@ OPERATION_FIXES = [
         lambda fault, node: any(a is not None and np.isneginf(a).any() for a in fault.list_input_arrays()),
     ),
     OperationFix(
+        "nan_forward",
+        "std|var|stdmean|varmean",
+        "With correction=1, which is the default, `{it}` is NaN if it gets a single element, because it divides by the "
+        "number of elements minus one. A small number added to it does not help. Leave out groups with only one "
+        "element (for a DataLoader, drop_last=True), or write correction=0 if no gradient has to flow through here.",
+    ),
+    OperationFix(
         "nan_forward nan_backward",
         "exp|exp2|cosh|sinh",
         "`{it}` is too large for its dtype. If it is divided by its sum, `{softmax}({x}, -1)` computes the same result "
@@ -314,7 +326,7 @@ OPERATION_FIXES = [
         "these elements, replace them before this line as well.",
         lambda fault, node: (
             find_smallest_input_element_or_minus_inf(fault) == 0
-            and (fault.row is None or bool(re.search("log|sqrt|recip|pow|div|function", _normalize_name(fault.row.op))))
+            and _may_have_run(fault, "log|sqrt|recip|pow|div")
             and not is_call_of(find_receiver_or_first_argument(fault, node), "softmax", "sigmoid")
         ),
     ),
@@ -337,7 +349,7 @@ OPERATION_FIXES = [
         "div|truediv|realdiv|divide",
         "`{below}` is zero for at least one element. Add a small number such as 1e-6 to `{below}`, or remove the "
         "elements that would be divided by zero before the division.",
-        lambda fault, node: fault.row is None or "log" not in _normalize_name(fault.row.op),
+        lambda fault, node: _may_have_run(fault, "div|recip"),
     ),
     OperationFix(
         "nan_forward nan_backward",
@@ -385,6 +397,6 @@ OPERATION_FIXES = [
         "The softmax of a single value is always 1. If it should weight several elements, it runs over the wrong axis: "
         "choose the axis of these elements. For a yes-or-no answer with a single output, write `{sigmoid}({x})` "
         "instead of `{it}`, or use one output for each class.",
-        lambda fault, node: fault.row is not None and is_softmax_of_single_elements(fault.row.array),
+        lambda fault, node: is_softmax_of_single_elements(fault.find_result_array()),
     ),
 ]

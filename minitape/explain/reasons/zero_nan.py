@@ -17,6 +17,7 @@ from ...engine.types import OptionalNumber, RowByRow, RowList, RowSet
 from ...recording.recorded_rows import OptionalArray, RecordedRow, collect_rows_and_ancestors
 from ...recording.sites import NOWHERE, Site, read_line_at_site
 from ...recording.value_summary import to_float_array
+from ..caller import format_place_suffix
 from ..operation_families import FLAT_AT_ZERO_OPS, MOVING_OPS, RELU_GRADIENT_OPS
 from ..translated_sentences import fill
 from .object_names import find_access_path
@@ -236,9 +237,12 @@ def explain_origin_of_nonfinite(question: Question, row: int, is_hidden: bool = 
     consumers = [index for index in nonfinite if first_row.index in question.rows[index].inputs]
     consumer = first_row.index if is_selection else min(consumers, default=first_row.index)
     if _are_infinities_inserted_on_purpose(question, first_row, consumer):
-        return build_row_finding(
-            question, cause, _find_first_nan_row_or_consumer(question, nonfinite, consumer), variant
-        )
+        nan_row = question.rows[_find_first_nan_row_or_consumer(question, nonfinite, consumer)]
+        if "softmax" in nan_row.op.lower():
+            masked_row = question.rows[nan_row.inputs[0]]
+            place = format_place_suffix(nan_row.site)
+            return Finding(cause, masked_row.site, nan_row.index, masked_row.op, "masked", nan_row.op + place)
+        return build_row_finding(question, cause, nan_row.index, variant)
     if is_selection and first_row.tracked:
         return build_row_finding(question, cause, first_row.index, variant)
     return _explain_nonfinite_leaf(question, first_row)
@@ -517,7 +521,10 @@ def _explain_product_that_sends_zeros(question: Question, operation: RecordedRow
         return build_row_finding(question, "zero_factor", row, "underflow")
     if are_other_factors_nonzero(question, row):
         return build_row_finding(question, "zero_sum", row, "elements")
-    return find_relu_or_step_that_made_input_zero(question, row) or build_row_finding(question, "zero_factor", row)
+    variant = "both" if all(is_row_value_all_zero(question, index) for index in operation.inputs) else ""
+    return find_relu_or_step_that_made_input_zero(question, row) or build_row_finding(
+        question, "zero_factor", row, variant
+    )
 
 
 def explain_zero_by_cancellation_or_other_row(question: Question, row: int) -> Finding:
