@@ -421,6 +421,28 @@ def test_a_second_backward_names_a_state_and_a_value_made_once(before, loop, nam
     assert (answer.cause, answer.line) == ("backward_twice", line) and name in answer.message.split(" (")[0], answer
 
 
+def test_a_product_with_a_parameter_that_nothing_holds_is_not_to_be_detached():
+    program = """
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.shift = torch.nn.Parameter(torch.randn(4)) * 0.02
+        self.out = torch.nn.Linear(4, 1)
+    def forward(self, x):
+        return self.out(x + self.shift)
+net = Net()
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+for _ in range(2):
+    net(torch.ones(3, 4)).pow(2).sum().backward()
+    optimizer.step()
+"""
+    with bridge.record() as recording, pytest.raises(RuntimeError, match="second time") as raised:
+        exec(compile_program(program, "program.py"), {"torch": torch})
+    answer = explain_raised_error(recording, raised.value)
+    assert (answer.cause, answer.line) == ("backward_twice", 5)
+    assert "is not a parameter itself" in answer.message and "detach" not in answer.fix, answer
+
+
 KNOWN_ERRORS = {
     "returned 2 gradients, but forward() received 3 arguments": """
 class Scaled(torch.autograd.Function):

@@ -110,6 +110,14 @@ def _explain_reuse_of_freed_graph(recording: TorchRecording, names: TensorNames)
         variant, blamed, other = "stored", use, carrier.site
     else:
         variant, blamed, other = "carried" if ran_again else "made_once", carrier.site, use
+        accounts = recording.log.run_watch.accounts
+        parameter_keys = {
+            id(rows[row].find_object())
+            for row in collect_rows_and_connected_ancestors(rows, [carrier.index])
+            if rows[row].kind == "variable" and not recording.log.is_leaf_created_before_block(row)
+        }
+        if not ran_again and parameter_keys - accounts.registrations.keys() - accounts.list_optimized_keys():
+            variant = "unheld"
     bound_names = find_statement(carrier.site).bound_names
     if variant == "carried" and 1 < len(bound_names) <= carrier.output:  # The last name stands for a tuple.
         variant, name = "carried_tuple", bound_names[-1]

@@ -69,6 +69,12 @@ CAUSES = (
         freed its graph.
         Fix: Compute the value again in each step. If nothing before this line needs to be trained, write .detach() on
         this line, and then .requires_grad_() if you need a derivative with respect to the value.
+
+        [torch: unheld]
+        {what}{line} was computed only once, from an nn.Parameter that no module and no optimizer holds, so {what} is
+        not a parameter itself. Each backward pass goes through it{other}, and the first one has freed its graph.
+        Fix: Do the computation inside the brackets of nn.Parameter(...), or keep the nn.Parameter in an attribute of
+        its own and compute {what} from it again in each step. If it should not be trained, leave out nn.Parameter.
         """,
     ),
     Cause(
