@@ -99,6 +99,33 @@ def test_a_second_backward_names_the_value_that_carries_the_graph(tmp_path):
     assert "for" not in answers["raised"]["heading"] and "Healthy" not in done.stderr
 
 
+TWO_OPTIMIZERS_OF_ONE_NETWORK = """
+import torch
+
+torch.manual_seed(0)
+g, d = torch.nn.Sequential(torch.nn.Linear(2, 4), torch.nn.Tanh(), torch.nn.Linear(4, 2)), torch.nn.Linear(2, 1)
+d_optimizer = torch.optim.SGD(g.parameters(), lr=0.1)
+g_optimizer = torch.optim.SGD(g.parameters(), lr=0.1)
+for step in range(6):
+    fake = g(torch.randn(8, 2))
+    d.zero_grad()
+    (d(torch.randn(8, 2)).pow(2).mean() - d(fake.detach()).pow(2).mean().tanh()).backward()
+    d_optimizer.step()
+    g.zero_grad()
+    d(fake).pow(2).mean().backward()
+    g_optimizer.step()
+"""
+
+
+def test_an_optimizer_of_the_wrong_network_is_named_before_the_change_that_it_made(tmp_path):
+    done, answers = explain(tmp_path, TWO_OPTIMIZERS_OF_ONE_NETWORK)
+    raised = answers["raised"]
+    assert done.returncode == 1 and (raised["cause"], raised["line"]) == ("not_optimized", 6), done.stderr
+    assert "(train.py, line 7)" in raised["message"] and "Also: Parameters were changed" in done.stderr
+    done, answers = explain(tmp_path, TWO_OPTIMIZERS_OF_ONE_NETWORK.replace("g.parameters()", "d.parameters()", 1))
+    assert done.returncode == 0 and answers["raised"] is None, done.stderr
+
+
 @pytest.mark.parametrize(
     ("text", "line"),
     [

@@ -185,6 +185,26 @@ for step in range(12):
     head(net[:2](torch.randn(8, 4)).detach()).pow(2).mean().backward()
     tuned.step()  #!
     #+ tuned.zero_grad()
+#@ both_optimizers_hold_the_same_network not_optimized
+g, d = nn.Linear(2, 2), nn.Linear(2, 1)
+g_optimizer = torch.optim.SGD(g.parameters(), 0.01)
+d_optimizer = torch.optim.SGD(g.parameters(), 0.01)  #!  #- d_optimizer = torch.optim.SGD(d.parameters(), 0.01)
+for step in range(6):
+    d.zero_grad()
+    fake = g(torch.randn(8, 2))
+    (d(torch.randn(8, 2)).pow(2).mean() - d(fake.detach()).pow(2).mean().tanh()).backward()
+    d_optimizer.step()
+    g.zero_grad()
+    d(g(torch.randn(8, 2))).pow(2).mean().backward()
+    g_optimizer.step()
+#@ two_optimizers_train_the_same_network_in_turn connected
+net = nn.Sequential(nn.Linear(4, 6), nn.Tanh(), nn.Linear(6, 1))
+first, second = torch.optim.SGD(net.parameters(), 0.01), torch.optim.SGD(net.parameters(), 0.02)
+for step in range(6):
+    for optimizer in (first, second):
+        optimizer.zero_grad()
+        net(torch.randn(8, 4)).pow(2).mean().backward()
+        optimizer.step()
 #@ a_layer_is_unfrozen_late_and_no_optimizer_holds_it not_optimized
 net = nn.Sequential(nn.Linear(4, 6), nn.ReLU(), nn.Linear(6, 1))
 net[0].requires_grad_(False)

@@ -653,6 +653,29 @@ for step in range(2):
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()
+#@ a_function_leaves_parameters_out_of_the_optimizer not_optimized
+def build_optimizer(net):
+    weights = [p for p in net.parameters() if p.dim() > 1]  #- weights = [*net.parameters()]
+    return torch.optim.SGD([{"params": weights, "weight_decay": 0.01}], lr=0.1)  #!
+net = nn.Linear(4, 1)
+optimizer = build_optimizer(net)
+for step in range(3):
+    optimizer.zero_grad()
+    net(torch.randn(8, 4)).pow(2).mean().backward()
+    optimizer.step()
+#@ a_class_of_the_program_leaves_parameters_out not_optimized
+class Plain(torch.optim.Optimizer):
+    def __init__(self, params):
+        super().__init__(params, {"lr": 0.1})
+    def step(self):
+        for p in self.param_groups[0]["params"]:
+            p.data -= 0.1 * p.grad
+net = nn.Linear(4, 1)
+optimizer = Plain([net.weight])  #!  #- optimizer = Plain([net.weight, net.bias])
+for step in range(3):
+    optimizer.zero_grad()
+    net(torch.randn(8, 4)).pow(2).mean().backward()
+    optimizer.step()
 #@ norm_in_no_optimizer not_optimized
 net, norm = nn.Linear(4, 1), nn.LayerNorm(4)
 opt = torch.optim.SGD(net.parameters(), 0.1)  #!  #- opt = torch.optim.SGD([*net.parameters(), *norm.parameters()], 0.1)

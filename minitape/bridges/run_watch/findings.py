@@ -252,6 +252,18 @@ def _check_unoptimized_parameter(run: RunAccounts, account: Account, lines_of_us
         fields = {"what": fill("an optimizer"), "steps": format_step_count(run.taken_step_count)}
         variant = "" if lines_of_used_passes else "another"
         site = next((optimizer.site for optimizer in reversed(run.optimizers) if optimizer.steps), NOWHERE)
+        # The optimizer whose step follows the parameter's first pass was probably meant to hold the parameter.
+        twins = sorted(
+            {
+                (optimizer.site < min(lines), optimizer.site, optimizer.made_at)
+                for optimizer in run.optimizers
+                if NOWHERE not in (optimizer.site, optimizer.made_at)
+                and [other.accounts for other in run.optimizers].count(optimizer.accounts) > 1
+            }
+        )
+        if len(twins) > 1:
+            variant, site = "shared", twins[0][-1]
+            fields["other"] = format_place_suffix(twins[1][-1])
         yield RunFinding("not_optimized", variant, site, fields, [account.key])
 
 

@@ -425,6 +425,8 @@ class WatchedProgram:
             names = sorted(filter(None, map(find_name, new_keys)))
             heading = fill("Gradient found for {which}.", which=join_parameter_names(names)) if names else ""
             group = build_problem_group(finding.to_explanation("torch"), names, heading)
+            if finding.variant == "shared" and report.raised and report.raised.cause == "in_place":
+                report.raised = group._replace(further=[report.raised.message])
             if finding.is_remark:
                 report.remarks.append(str(group))
             elif new_keys or not finding.keys:

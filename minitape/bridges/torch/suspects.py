@@ -149,8 +149,12 @@ def move_finding_to_line_to_blame(recording: TorchRecording, finding: RunFinding
         finding: The finding.
     """
     watch = recording.log.run_watch
-    step_sites = {optimizer.site for optimizer in watch.accounts.optimizers}
-    if finding.variant in ("rate", "decayed") and finding.site in step_sites:
+    # The line that creates an optimizer of the program's own class is hidden by the constructor of that class.
+    creation_sites = {
+        optimizer.site: optimizer.made_at if hasattr(torch.optim, optimizer.kind) else NOWHERE
+        for optimizer in watch.accounts.optimizers
+    }
+    if finding.variant in ("rate", "decayed") and finding.site in creation_sites:
         watched_sites = {schedule.made_at for schedule in watch.accounts.schedules}
         return finding._replace(site=find_learning_rate_or_schedule_site(finding.site, watched_sites))
     if finding.cause != "not_optimized" or finding.variant not in ("", "another"):
@@ -161,7 +165,10 @@ def move_finding_to_line_to_blame(recording: TorchRecording, finding: RunFinding
         (NOWHERE, "") if parameter is None else _find_parameter_omission_site_and_variant(recording, parameter)
     )
     if site is NOWHERE and variant != "model":
-        return finding._replace(site=find_optimizer_creation_or_step_site(finding.site))
+        made_at = creation_sites.get(finding.site, NOWHERE)
+        return finding._replace(
+            site=find_optimizer_creation_or_step_site(finding.site) if made_at == NOWHERE else made_at
+        )
     return finding._replace(site=site, variant=variant)
 
 

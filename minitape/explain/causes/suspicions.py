@@ -161,6 +161,12 @@ CAUSES = (
         Fix: Create the optimizer after this line, or add the new parameters with optimizer.add_param_group({{'params':
         layer.parameters()}}).
 
+        [torch: shared]
+        The parameter has a gradient, but no optimizer holds it. The optimizer{line} holds exactly the same parameters
+        as another optimizer{other}.
+        Fix: Check the parameters that these two optimizers are created with. One of them should probably hold this
+        parameter.
+
         [torch: another]
         The parameter has a gradient, but no optimizer updates it: {steps} of {what}{line} changed only other
         parameters, and none of these has a gradient in the block.
