@@ -106,7 +106,7 @@ if (w - 1.0).abs() < 5.0: #!
 else:
     loss = a
 loss.backward()
-#@ checkpoint_of_inputs_without_grad unknown
+#@ checkpoint_of_inputs_without_grad no_grad
 from torch.utils.checkpoint import checkpoint
 block, head = nn.Sequential(nn.Linear(3, 3), nn.Tanh()), nn.Linear(3, 1)
 w = block[0].weight

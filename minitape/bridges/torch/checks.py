@@ -81,10 +81,8 @@ def _explain_in_place_change(question: TorchQuestion, error_message: str) -> Fin
         # Prefer changes to a value whose node is named in the error.
         _, row_after = named[-1] if named else changes[-1]
         return build_row_finding(question, "in_place", row_after)
-    if not assigned_lines:
-        return Finding("in_place", variant="parameter")
-    file = question.first_target.site[0]
-    return Finding("in_place", (file, assigned_lines[-1]), variant="parameter")
+    site = (question.first_target.site[0], assigned_lines[-1]) if assigned_lines else NOWHERE
+    return Finding("in_place", site, variant="parameter")
 
 
 sets_requires_grad_false = re.compile(r"requires_grad(_\(| = )False").search
@@ -324,21 +322,18 @@ def find_gradient_path_through_deep_copy(question: TorchQuestion) -> OptionalFin
 
 
 def find_use_in_unrecorded_transform(question: TorchQuestion) -> OptionalFinding:
-    """Find a call to a transform, such as ``torch.func.grad``, that used the source but was not recorded.
+    """Find a call to a transform or a checkpoint that used the source but was not recorded.
 
     Args:
         question: The question about the source.
     """
     log = question.adapter.log
-    related_tensors = [
-        question.source,
-        *(tensor for row in question.descendants if (tensor := question.rows[row].find_object()) is not None),
-    ]
-    transform_site = next(
-        (site for tensor in related_tensors if (site := log.unrecorded_use_sites.get(tensor)) is not None), None
-    )
+    related_tensors = [question.source, *(question.rows[row].find_object() for row in question.descendants)]
+    transform_site = next(filter(None, map(log.unrecorded_use_sites.get, related_tensors)), None)
     if transform_site is not None and question.descendants.isdisjoint(log.unrecorded_rows):
-        return Finding("unknown", transform_site)
+        # Reentrant checkpoints record nothing if no input requires a gradient.
+        sites = [row.site for row in question.rows if row.op == "CheckpointFunction" and not (row.tracked or row.cause)]
+        return Finding("no_grad", sites[0], variant="checkpoint") if sites else Finding("unknown", transform_site)
     return None
 
 

@@ -109,6 +109,11 @@ CAUSES = (
         {x} was created by {what}{line} under torch.no_grad(), so it is a new tensor without requires_grad.
         Fix: Change the parameter in place under torch.no_grad(), as in w.sub_(lr * w.grad), or call .requires_grad_()
         after this line.
+
+        [torch: checkpoint]
+        torch.utils.checkpoint{line} runs its function under torch.no_grad(). With use_reentrant=True, {x} gets a
+        gradient only if an input of the call requires one, and here no input does.
+        Fix: Write use_reentrant=False in this call.
         """,
         edits=(
             edit.replace_sample_by_rsample,
