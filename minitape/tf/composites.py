@@ -7,6 +7,8 @@ https://www.tensorflow.org/api_docs/python/tf/sparse/SparseTensor).
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from ..engine.tensor.conversion import constant as dense_constant
@@ -219,7 +221,7 @@ def to_dense(sp_input: SparseTensor) -> Tensor:
         A tensor of shape ``dense_shape`` with the dtype of ``values``. All other positions are 0.
 
     Raises:
-        InvalidArgumentError: If a position lies outside the shape.
+        InvalidArgumentError: If a position lies outside the shape, is repeated or is out of order.
         TypeError: If ``sp_input`` is not a ``tf.SparseTensor``.
 
     >>> import minitape as tf
@@ -227,17 +229,24 @@ def to_dense(sp_input: SparseTensor) -> Tensor:
     array([[0, 5]], dtype=int32)
     """
     _require_sparse_tensor("tf.sparse.to_dense", sp_input)
-    sizes = tuple(sp_input.dense_shape.array.tolist())
-    values = sp_input.values
-    return apply_primitive(
-        "tensor_scatter_update", wrap_array_with_origin(np.zeros(sizes, values.array.dtype)), sp_input.indices, values
-    )
+    positions = sp_input.indices._value.tolist()
+    for i, (previous, position) in enumerate(pairwise(positions), 1):
+        if position <= previous:
+            raise build_argument_error(
+                f"indices[{i}] = {position} is repeated or out of order. Sort the positions, and use each of them once"
+            )
+    return _scatter_values(sp_input)
+
+
+def _scatter_values(sparse: SparseTensor) -> Tensor:
+    """Return a dense tensor with the elements of a sparse tensor. Elements at the same position are added."""
+    return apply_primitive("scatter_nd", sparse.indices, sparse.values, shape=tuple(sparse.dense_shape.array.tolist()))
 
 
 def sparse_dense_matmul(sp_a: SparseTensor, b: Value) -> Tensor:
     """Return the matrix product of a sparse and a dense matrix.
 
-    This function is differentiable with respect to both arguments.
+    Elements at the same position are added. This function is differentiable with respect to both arguments.
 
     See https://www.tensorflow.org/api_docs/python/tf/sparse/sparse_dense_matmul.
 
@@ -257,7 +266,7 @@ def sparse_dense_matmul(sp_a: SparseTensor, b: Value) -> Tensor:
     array([[5.]], dtype=float32)
     """
     _require_sparse_tensor("tf.sparse.sparse_dense_matmul", sp_a)
-    return matmul(to_dense(sp_a), to_tensor(b, sp_a.dtype))
+    return matmul(_scatter_values(sp_a), to_tensor(b, sp_a.dtype))
 
 
 def _require_sparse_tensor(function_name: str, value: Object) -> None:

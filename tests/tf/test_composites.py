@@ -27,6 +27,20 @@ def test_a_sparse_tensor_has_some_elements():
     np.testing.assert_array_equal(found, dense.numpy() @ [[1.0], [2.0]])
 
 
+def test_a_product_adds_the_elements_at_one_position():
+    values = tf.Variable([1.0, 2.0, 3.0])
+    with tf.GradientTape() as tape:
+        product = tf.sparse.sparse_dense_matmul(tf.SparseTensor([[1, 0], [0, 0], [1, 0]], values, [2, 1]), [[5.0]])
+    assert product.numpy().tolist() == [[10.0], [20.0]]
+    assert tape.gradient(product, values).numpy().tolist() == [5.0, 5.0, 5.0]
+
+
+@pytest.mark.parametrize("indices", [[[0], [0]], [[2], [0]]], ids=["repeated", "out of order"])
+def test_a_dense_tensor_takes_each_position_once_and_in_order(indices):
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"^indices\[1\] = \[0\] is repeated or out of order"):
+        tf.sparse.to_dense(tf.SparseTensor(indices, [1, 2], [3]))
+
+
 @pytest.mark.parametrize("made", [tf.ragged.constant([[1.0], []]), tf.SparseTensor([[0, 1]], [5.0], [1, 2])])
 def test_nothing_is_computed_with_them(made):
     for compute in (lambda: made + 1, lambda: made * made, lambda: tf.exp(made), lambda: tf.reduce_sum(made)):
