@@ -354,6 +354,10 @@ class _ReplayableCall:
             return [tensor._value for tensor in self([*map(wrap_array, arrays)])] or [NO_VALUE]
 
 
+# No gradient flows through these functions, so their rows need no sweep.
+_NOT_DIFFERENTIABLE = {"one_hot", "range"}
+
+
 def call_or_write_guarded_row(function: Callable, *args: Object, **kwargs: Object) -> Structure:
     """Call a function that may read tensor values.
 
@@ -388,7 +392,8 @@ def call_or_write_guarded_row(function: Callable, *args: Object, **kwargs: Objec
             raise GuardError
         return outputs
 
-    row = PythonRow(function.__name__, run_and_check_shapes, build_sweep_by_rerun(call), is_guard=True)
+    sweep = None if function.__name__ in _NOT_DIFFERENTIABLE else build_sweep_by_rerun(call)
+    row = PythonRow(function.__name__, run_and_check_shapes, sweep, is_guard=True)
     # All functions for which traced_calls uses this writer are linear, so their gradients depend only on the adjoints.
     row.is_blocked = lambda position, order: order > 1
     remaining_results = iter(run_and_write_row(row, call.tensors))

@@ -596,3 +596,16 @@ def test_a_function_asks_a_tape_of_its_caller_for_the_gradient_of_another_functi
         outer.watch(seed)
         scaled = scale(seed)
     np.testing.assert_allclose(outer.gradient(scaled, seed), 4.0 * slope, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "compute", [tf.range, lambda x: tf.one_hot([0], 2, x, 0.0), lambda x: tf.one_hot([0], 2, 1.0, x)]
+)
+def test_no_gradient_flows_through_ranges_and_one_hot_vectors(compute):
+    x = tf.Variable(3.0)
+    f = tf.function(compute)
+    for _ in range(2):  # The second call repeats the rows of the first.
+        with tf.GradientTape(persistent=True) as tape:
+            y = f(x)
+            z = tf.reduce_sum(y) * x
+        assert tape.gradient(y, x) is None and tape.gradient(z, x) == tf.reduce_sum(y)
