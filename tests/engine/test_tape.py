@@ -79,6 +79,20 @@ def test_an_exception_leaves_no_tape_behind(error):
     assert again.gradient(z, x).numpy() == 4.0
 
 
+def test_a_missing_source_or_target_is_a_type_error():
+    x = tf.Variable(2.0)
+    with tf.GradientTape(persistent=True) as tape:
+        y = x * x
+    for sources in (None, [x, None], {"a": x, "b": None}, (v for v in [x]), {1, 2}):
+        for compute in (tape.gradient, tape.jacobian):
+            with pytest.raises(TypeError, match="has no attribute '_id'"):
+                compute(y, sources)
+    with pytest.raises(TypeError, match="'NoneType' object has no attribute '_id'"):
+        tape.gradient([None, y], x)
+    with pytest.raises(AttributeError, match="'float' object has no attribute '_id'"):
+        tape.gradient(y, 2.0)
+
+
 def test_an_exception_in_an_operation_leaves_the_tape_whole():
     x = tf.Variable([1.0, 2.0])
     with tf.GradientTape() as tape:

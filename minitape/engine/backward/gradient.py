@@ -132,7 +132,7 @@ def find_differentiable_rows(tape: GradientTape, source: TargetOrSource) -> RowS
 
     Args:
         tape: The tape whose recording contains the rows.
-        source: A tensor or a variable.
+        source: A tensor or a variable. For other objects, ``find_rows_in_recording`` raises an error.
     """
     rows = find_rows_in_recording(tape, source)
     return rows if rows and source.dtype.differentiable else ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 from math import prod
+from numbers import Number
 from operator import is_
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -77,9 +78,9 @@ def build_no_tensor_error(value: Object) -> Exception:
     """Build TensorFlow's error for a target or source that is not a tensor.
 
     Args:
-        value: The object. For a string, the error is a TypeError; otherwise, it is an AttributeError.
+        value: The object. For a number or an array, the error is an AttributeError; otherwise, it is a TypeError.
     """
-    error_class = TypeError if isinstance(value, str) else AttributeError
+    error_class = AttributeError if isinstance(value, Number) or hasattr(value, "dtype") else TypeError
     return hooks.add_non_tensor_note(error_class(f"{type(value).__name__!r} object has no attribute '_id'"), value)
 
 
@@ -131,8 +132,8 @@ def find_rows_in_recording(tape: GradientTape, value: TargetOrSource) -> RowNumb
         (``ResourceVariable._find_rows_in_recording``). Other values have no rows.
 
     Raises:
-        AttributeError: If the value is neither a tensor, a variable nor a string.
-        TypeError: If the value is a string.
+        AttributeError: If the value is a number or an array.
+        TypeError: If the value is any other object that is neither a tensor nor a variable.
     """
     if type(value) is EagerTensor:
         if (record := tape._record) is None or (row := record.find_row(value)) is None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy import ndarray
 
-from ..backward.gradient import compute_gradients
+from ..backward.gradient import compute_gradients, find_differentiable_rows
 from ..backward.reachability import mark_reachable_rows
 from ..backward.sweep import Sweep
 from ..backward.targets_and_sources import (
@@ -198,7 +198,7 @@ def _sweep_stacked_seeds(
     The arguments and the result are the same as for ``_compute_stacked_gradients``.
     """
     record = tape.record
-    rows_by_source = [find_rows_in_recording(tape, source) if source.dtype.differentiable else () for source in sources]
+    rows_by_source = [find_differentiable_rows(tape, source) for source in sources]
     target_rows = find_rows_in_recording(tape, target)[-1:]
     source_rows = {row for rows in rows_by_source for row in rows}
     if record is None or not (target_rows and source_rows):
