@@ -95,6 +95,22 @@ def test_operands_of_another_dtype():
         tf.constant(1.0) / tf.constant(1)
 
 
+@pytest.mark.parametrize("dtype", ["int8", "int16", "uint8", "uint16", "uint32", "complex64"])
+def test_small_integers_and_complex64_take_no_bools(dtype):
+    with pytest.raises(TypeError, match="Cannot convert True to EagerTensor of dtype"):
+        tf.constant(True, dtype)
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        tf.cast(1, dtype) + True
+    with pytest.raises(TypeError):
+        assert tf.cast(1, dtype) < True
+    assert tf.constant([2, True], dtype).numpy().tolist() == [2, 1]
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64", "uint64", "float16", "float32", "float64", "complex128"])
+def test_other_numbers_take_bools(dtype):
+    assert tf.constant(True, dtype).numpy() == 1 and (tf.cast(1, dtype) + True).numpy() == 2
+
+
 def test_bools_and_bits():
     flags, bits = tf.constant([True, False]), tf.constant([12, 10])
     assert (flags & [True, True]).numpy().tolist() == [True, False] and (~flags).numpy().tolist() == [False, True]

@@ -34,6 +34,8 @@ _REAL_NUMBERS = (float, floating, *_INTEGERS)
 _NUMBERS = (complex, float, int, np.number)
 # For each kind of dtype, the Python and NumPy types that can become its elements.
 _TYPES_BY_KIND = {"f": _REAL_NUMBERS, "i": _INTEGERS, "u": _INTEGERS, "b": _BOOLS, "c": _NUMBERS, "s": _TEXT}
+# TensorFlow does not convert Python's bools to these dtypes.
+_DTYPES_WITHOUT_BOOLS = {"int8", "int16", "uint8", "uint16", "uint32", "complex64"}
 # Each row contains possible types of the first leaf, the types then allowed for all leaves, and the element type.
 _TYPES_BY_FIRST_LEAF: tuple[tuple[tuple[type, ...], tuple[type, ...], NumPyType], ...] = (
     (_BOOLS, _BOOLS, np.bool_),
@@ -267,11 +269,8 @@ def _convert_leaves(leaves: list[Object], dtype: DType | None) -> ndarray:
         raise ValueError(_RAGGED)
     if dtype is None:
         return _check_no_overflow_to_infinity(_convert_by_first_leaf(leaves, leaf_types), leaves)
-    fits_dtype = all(
-        issubclass(leaf_type, _TYPES_BY_KIND[dtype.kind]) and not (dtype.kind == "c" and leaf_type is bool)
-        for leaf_type in leaf_types
-    )
-    if not fits_dtype:
+    fits_dtype = all(issubclass(leaf_type, _TYPES_BY_KIND[dtype.kind]) for leaf_type in leaf_types)
+    if not fits_dtype or (type(leaves[0]) is bool and dtype.name in _DTYPES_WITHOUT_BOOLS):
         # Leaves that cannot be converted to any dtype raise their own error here.
         _convert_by_first_leaf(leaves, leaf_types)
         shown_value = leaves if len(leaves) > 1 else leaves[0]
