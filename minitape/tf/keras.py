@@ -728,9 +728,18 @@ class Optimizer:
             The step counter ``iterations``.
 
         Raises:
-            ValueError: If all gradients are None.
+            ValueError: If all gradients are None, or a variable was not in the first call.
         """
         pairs = list(grads_and_vars)
+        is_built = bool(self._slots)
+        for _, v in pairs:
+            variable = unwrap_keras_variable(v)
+            if is_built and id(variable) not in self._slots:
+                raise ValueError(
+                    f"Unknown variable: {v!r}. This optimizer can only be called for the variables it was originally "
+                    "built with. Create a new optimizer for a new set of variables."
+                )
+            self.find_or_create_slots(variable)
         unreached = [v for g, v in pairs if g is None]
         if len(unreached) == len(pairs):
             raise hooks.add_notes_why_gradients_are_none(

@@ -174,6 +174,18 @@ def test_variables_without_a_gradient_are_named_and_left_alone():
         K.optimizers.SGD(0.1, momentum=2.0)
 
 
+@pytest.mark.parametrize("make", [lambda: K.optimizers.SGD(0.5), lambda: K.optimizers.Adam(0.5)])
+def test_an_optimizer_takes_only_the_variables_of_its_first_step(make):
+    v, left_alone, other = tf.Variable(1.0), tf.Variable(2.0), tf.Variable(5.0)
+    optimizer, g = make(), tf.constant(1.0)
+    with pytest.warns(UserWarning, match="Gradients do not exist"):
+        optimizer.apply_gradients([(g, v), (None, left_alone)])
+    optimizer.apply_gradients([(g, left_alone)])
+    with pytest.raises(ValueError, match=r"^Unknown variable: .*numpy=5\.0.*Create a new optimizer"):
+        optimizer.apply_gradients([(g, v), (g, other)])
+    assert other.numpy() == 5.0 and int(optimizer.iterations) == 2
+
+
 @pytest.mark.parametrize("name", ["compile", "fit", "summary"])
 def test_what_a_model_of_keras_has_besides_ends_in_one_sentence(name):
     model = tf.keras.Sequential([tf.keras.layers.Dense(3)])
