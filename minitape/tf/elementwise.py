@@ -60,6 +60,7 @@ _DTYPE_NAMES = {
     FLOAT_KINDS: "floats",
     "fc": "floats or complex numbers",
     REAL_KINDS: "real numbers",
+    "fci": "floats, complex numbers or signed integers",
     NUMBER_KINDS: "numbers",
     NUMBER_KINDS + "s": "numbers or strings",
     ALL_KINDS: "any dtype",
@@ -211,7 +212,7 @@ expm1 = _define_unary("expm1", "exp(x) - 1, accurate near 0", "0.0 -> 0.0")
 floor = _define_unary("floor", "The largest integer not above x", "1.8 -> 1.0", FLOAT_KINDS)
 log = _define_unary("log", "The natural logarithm", "1.0 -> 0.0", note="The gradient at 0 is infinite.")
 log1p = _define_unary("log1p", "log(1 + x), accurate near 0", "0.0 -> 0.0")
-negative = _define_unary("negative", "-x", "2.0 -> -2.0", NUMBER_KINDS)
+negative = _define_unary("negative", "-x", "2.0 -> -2.0", "fci")
 reciprocal = _define_unary("reciprocal", "1 / x", "4.0 -> 0.25")
 rint = _define_unary(
     "rint", "The nearest integer", "2.5 -> 2.0", FLOAT_KINDS, note="Halves are rounded to the even integer."

@@ -216,7 +216,7 @@ def add_n(inputs: Value, name: GraphName = None) -> Tensor:
 
     Raises:
         ValueError: If the list is empty.
-        InvalidArgumentError: If the shapes or dtypes differ.
+        InvalidArgumentError: If the shapes or dtypes differ, or the tensors contain bools or strings.
 
     >>> import minitape as tf
     >>> print(tf.add_n([[1.0, 2.0], [3.0, 4.0]]).numpy())
@@ -228,7 +228,10 @@ def add_n(inputs: Value, name: GraphName = None) -> Tensor:
     if len({(tensor.dtype.name, tensor.dims) for tensor in values}) > 1:
         type_names = ", ".join(f"{tensor.dtype.name} {tensor.shape}" for tensor in values)
         raise build_argument_error(f"tf.add_n takes tensors of the same shape and dtype, got {type_names}")
-    return apply_primitive("identity", values[0]) if len(values) == 1 else apply_primitive("add_n", *values)
+    if len(values) == 1:
+        return apply_primitive("identity", values[0])
+    to_tensor_of_dtype_kind("add_n", values[0], "fciu")
+    return apply_primitive("add_n", *values)
 
 
 # -- positions and orders --------------------------------------------------------------------------
@@ -249,7 +252,7 @@ def _define_arg_extreme(name: str, extreme: str, example_result: int) -> Callabl
     def function(
         input: Value, axis: Value = None, output_type: DTypeLike = dtypes.int64, name: GraphName = None
     ) -> Tensor:
-        x = to_tensor_of_dtype_kind(function.__name__, input, "fciub")
+        x = to_tensor_of_dtype_kind(function.__name__, input, "fiub")
         axis_index = 0 if axis is None else to_integer(axis, "axis")
         return apply_primitive(function.__name__, x, axis=axis_index, dtype=as_dtype(output_type))
 
@@ -260,7 +263,7 @@ def _define_arg_extreme(name: str, extreme: str, example_result: int) -> Callabl
     See https://www.tensorflow.org/api_docs/python/tf/math/{name}.
 
     Args:
-        input: A tensor-like value of numbers or bools with at least one axis.
+        input: A tensor-like value of real numbers or bools with at least one axis.
         axis: The axis to reduce. None means the first axis.
         output_type: The dtype of the result, int64 or int32.
         name: The name of the operation in a TensorFlow 1 graph. Without a graph, the name has no effect.

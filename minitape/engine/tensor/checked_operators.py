@@ -51,13 +51,13 @@ def is_multipliable_matrix_pair(a: Value, b: Value) -> bool:
         b: The second operand, of any type.
 
     Returns:
-        True if both are tensors of the same native dtype, of shapes (n, k) and (k, m).
+        True if both are tensors of the same native dtype of numbers, of shapes (n, k) and (k, m).
     """
     if type(a) is not EagerTensor or type(b) is not EagerTensor:
         return False
     x = a._value
     y = b._value
-    return x.ndim == y.ndim == 2 and x.shape[1] == y.shape[0] and x.dtype is y.dtype
+    return x.ndim == y.ndim == 2 and x.shape[1] == y.shape[0] and x.dtype is y.dtype and x.dtype.kind in "fci"
 
 
 def _multiply_matrices(primitive: Primitive, a: Tensor, b: Tensor) -> Tensor:

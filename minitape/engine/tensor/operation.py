@@ -168,8 +168,9 @@ def run_checked_binary(primitive: Primitive, x: Tensor, y: Tensor) -> Tensor:
 
 
 def _check_numbers(primitive: Primitive, x: Tensor, y: Tensor) -> None:
-    if x.dtype.kind == "b":
-        raise build_argument_error("Bools are not numbers. Convert them with tf.cast", primitive.op)
+    kind = x.dtype.kind
+    if kind == "b" or (kind == "s" and primitive.op != "AddV2"):
+        raise build_argument_error("Bools and strings are not numbers. Convert them to numbers first", primitive.op)
 
 
 def _check_ordered(primitive: Primitive, x: Tensor, y: Tensor) -> None:

@@ -15,6 +15,7 @@ from ..table.accelerator import fast
 from ..table.primitives import TABLE, Primitive, special  # noqa: F401 - special fills the table
 from ..types import Function, FunctionsByName, Result, Value
 from ..values import dtypes
+from ..values.argument_errors import build_argument_error
 from ..values.errors import InvalidArgumentError
 from .checked_operators import CHECKED_OPERATORS
 from .conversion import cast_tensor, convert_operand_to_dtype, convert_to_tensor
@@ -133,18 +134,28 @@ def _build_equality(primitive: Primitive, result_if_unlike: bool) -> Function:
     return compare_equal
 
 
-def _build_unary(name: str, boolean_name: str = "") -> Function:
-    return lambda a: run_and_record(
-        TABLE[boolean_name if boolean_name and a.dtype.kind == "b" else name], (a,), {}, _getframe(1)
-    )
+def _build_unary(names: dict[str, str]) -> Function:
+    """Build a unary operator from the names of its primitives, keyed by the kind of NumPy's dtype."""
+
+    def apply_unary(a: Tensor) -> Result:
+        kind = a._value.dtype.kind
+        if kind not in names:
+            raise build_argument_error(
+                f"This operator is not defined for {a.dtype.name}. Convert the tensor to another dtype first"
+            )
+        return run_and_record(TABLE[names[kind]], (a,), {}, _getframe(1))
+
+    return apply_unary
 
 
 def install_operators() -> None:
     """Add the operators to ``EagerTensor``. All primitives must have been declared beforehand."""
     operators_by_name: FunctionsByName = {
-        "neg": fast.get_fast_operation_function(_build_unary("negative"), TABLE["negative"], "__neg__"),
-        "abs": lambda a: run_and_record(TABLE["complex_abs" if a.dtype.kind == "c" else "abs"], (a,), {}, _getframe(1)),
-        "invert": _build_unary("bitwise_not", "logical_not"),
+        "neg": fast.get_fast_operation_function(
+            _build_unary(dict.fromkeys("ifc", "negative")), TABLE["negative"], "__neg__"
+        ),
+        "abs": _build_unary({"i": "abs", "f": "abs", "c": "complex_abs"}),
+        "invert": _build_unary({"i": "bitwise_not", "u": "bitwise_not", "b": "logical_not"}),
         "eq": _build_equality(TABLE["equal"], False),
         "ne": _build_equality(TABLE["not_equal"], True),
     }
