@@ -70,6 +70,9 @@ def getitem(
         attrs = _find_plain_slice_attrs(key, tensor._value.shape)
     if attrs is None:
         parts = key if isinstance(key, (list, tuple)) else [key]
+        if parts is key and key and isinstance(key[0], bool):
+            build_error = build_argument_error if {*map(type, key)} == {bool} else TypeError
+            raise build_error("Bools are not an index. To select by a mask, use tf.boolean_mask")
         return _slice_by_parts_or_write_row(
             tensor, [(part.start, part.stop, part.step) if type(part) is slice else part for part in parts], variable
         )

@@ -181,6 +181,21 @@ def test_what_is_no_index_is_refused(key):
         tf.ones([2, 3])[key]
 
 
+@pytest.mark.parametrize(
+    "key, expected",
+    [
+        ([True, False], tf.errors.InvalidArgumentError),
+        ((True, False), tf.errors.InvalidArgumentError),
+        ([True], tf.errors.InvalidArgumentError),
+        ((True, 1), TypeError),
+    ],
+)
+def test_a_list_of_bools_is_no_index(key, expected):
+    for x in (tf.ones([2, 2]), tf.Variable(tf.ones([2, 2]))):
+        with pytest.raises(expected, match=r"Bools are not an index.*tf\.boolean_mask"):
+            x[key]
+
+
 def test_sizes_and_axes_are_given_in_many_ways():
     x = tf.ones([2, 3])
     ways = [3, 2], (3, 2), np.array([3, 2]), tf.constant([3, 2]), tf.TensorShape([3, 2]), [tf.constant(3), 2]
