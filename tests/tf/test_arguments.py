@@ -118,6 +118,8 @@ InvalidArgumentError | constant(True).__neg__()
 InvalidArgumentError | constant("a").__neg__()
 InvalidArgumentError | constant(1, tf.uint8).__neg__()
 InvalidArgumentError | negative(tf.constant(1, tf.uint8))
+InvalidArgumentError | constant(1, tf.uint8) ** 2
+InvalidArgumentError | pow(tf.constant(1, tf.uint64), 2)
 InvalidArgumentError | constant(1.0).__invert__()
 InvalidArgumentError | constant("a").__invert__()
 InvalidArgumentError | constant(True).__abs__()

@@ -189,6 +189,8 @@ def _check_zero_division(primitive: Primitive, x: Tensor, y: Tensor) -> None:
 
 def _check_negative_power(primitive: Primitive, x: Tensor, y: Tensor) -> None:
     _check_numbers(primitive, x, y)
+    if x.dtype.kind == "u":
+        raise build_argument_error("Powers of unsigned integers are not defined. Use tf.cast first", primitive.op)
     if x.dtype.is_integer and np.any(y._value < 0):
         raise build_argument_error("Integers to negative integer powers are not allowed", primitive.op)
 
