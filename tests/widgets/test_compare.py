@@ -290,7 +290,7 @@ def test_both_graphs_have_one_scale_and_what_is_missing_comes_behind_an_existing
     wait_for_frame(page)
     assert views.first.locator(".mt-count").inner_text() == "forward 6 / 6"
     for part in (".mt-inspector", ".mt-source"):  # on a phone, they are one above the other
-        assert read_box(views.first.locator(f".mt-side {part}"))["width"] >= min(width, 480) / 2
+        assert read_box(views.nth(1).locator(f".mt-side {part}"))["width"] >= min(width, 480) / 2
 
 
 @pytest.mark.browser
@@ -448,3 +448,60 @@ def test_numbers_that_differ_in_the_fifth_digit_look_different_and_each_view_has
     assert results[0] and all(one != other for one, other in zip(*results, strict=True))
     # a screen reader hears the step once
     assert views.locator(".mt-said-only").evaluate_all("all => all.map(one => one.ariaLive)") == ["polite", "off"]
+
+
+def record_tanh(is_squashed: bool) -> Any:
+    w, x = tf.Variable(2.0, name="w"), tf.constant(3.0)
+    with tf.GradientTape() as tape:
+        h = w * x
+        if is_squashed:
+            h = tf.tanh(h)
+        y = (h - 1.0) ** 2
+    tape.gradient(y, w)
+    return tape
+
+
+@pytest.mark.browser
+def test_both_explanations_are_in_view_below_one_toolbar_and_labels_are_free(page, tmp_path):
+    TapeView.compare(record_tanh(False), record_tanh(True)).save(tmp_path / "both.html")
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.set_content((tmp_path / "both.html").read_text(encoding="utf-8"))
+    views = page.locator(".mt-view")
+    views.nth(1).wait_for()
+    wait_for_frame(page)
+    assert "first difference: after row 2" in page.locator(".mt-strip").first.inner_text()  # not the constant behind it
+    views.first.focus()
+    type_keys(page, "End")
+    bar = read_box(page.locator(".mt-stepbar:visible"))
+    for words in page.locator(".mt-step").all():
+        assert read_box(words)["y"] + 60 <= bar["y"]
+    assert page.locator(".mt-source:visible").count() == 1  # the program of both
+    page.locator(".mt-toolbar [data-does=slopes]:visible").click()
+    assert page.locator("[data-does=slopes][aria-pressed=true]").count() == 2
+    page.locator(".mt-toolbar [data-does=slopes]:visible").click()
+    wait_for_frame(page)
+    labels = page.locator(".mt-held").all()
+    numbers = [read_box(one) for one in page.locator(".mt-constant .mt-box").all()]
+    assert len(labels) == 5
+    for label in map(read_box, labels):
+        for box in numbers:
+            assert (
+                label["y"] + label["height"] <= box["y"]
+                or label["y"] >= box["y"] + box["height"]
+                or not (label["x"] < box["x"] + box["width"] and box["x"] < label["x"] + label["width"])
+            )
+
+
+@pytest.mark.browser
+def test_programs_of_different_lines_are_both_shown(page, tmp_path):
+    x = tf.Variable(2.0, name="x")
+    with tf.GradientTape() as one:
+        y = tf.sin(x)
+    one.gradient(y, x)
+    with tf.GradientTape() as other:
+        z = tf.cos(x)
+    other.gradient(z, x)
+    TapeView.compare(one, other).save(tmp_path / "both.html")
+    page.set_content((tmp_path / "both.html").read_text(encoding="utf-8"))
+    page.locator(".mt-view").nth(1).wait_for()
+    assert page.locator(".mt-source:visible").count() == 2

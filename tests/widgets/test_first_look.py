@@ -46,7 +46,7 @@ def test_the_whole_graph_is_in_view_if_a_lower_table_makes_room(show, page):
 
 
 @pytest.mark.parametrize("width", [1280, 760, 390])
-def test_a_tape_that_is_higher_than_its_pane_opens_at_its_sources(show, page, width):
+def test_a_tape_that_is_higher_than_its_pane_opens_at_the_present_row(show, page, width):
     page.set_viewport_size({"width": width, "height": 800})
     x, b = tf.Variable(0.5, name="x"), tf.Variable(0.2, name="b")
     with tf.GradientTape() as tape:
@@ -54,10 +54,42 @@ def test_a_tape_that_is_higher_than_its_pane_opens_at_its_sources(show, page, wi
         for operation in (tf.sin, tf.exp, tf.tanh, tf.square, tf.math.log, tf.abs, tf.sqrt, tf.cos, tf.sigmoid) * 2:
             y = operation(y) + b * x
     page = show(tf.snapshot(tape, y, [x, b]), "none")
-    assert page.evaluate(VISIBLE, ".mt-node.mt-variable") == [True, True]
+    assert page.evaluate(VISIBLE, ".mt-node.mt-current") == [True]
     assert not all(page.evaluate(VISIBLE, ".mt-node"))
     type_keys(page, "ArrowRight")  # the first step back is seen
     assert page.evaluate(VISIBLE, ".mt-node.mt-current") == [True]
+
+
+def record_two_calls():
+    v, m = tf.Variable(0.3, name="v"), tf.Variable(1.0, name="m")
+
+    def evaluate_bell(mean):
+        d = v - mean
+        return tf.exp(-d * d / 2.0)
+
+    with tf.GradientTape() as tape:
+        y = -tf.math.log(evaluate_bell(m) + evaluate_bell(-m))
+    return tf.snapshot(tape, y, [v, m])
+
+
+def record_hessian():
+    x, y = tf.Variable(1.0, name="x"), tf.Variable(2.0, name="y")
+    with tf.GradientTape() as outer:
+        with tf.GradientTape() as inner:
+            f = (1.0 - x) ** 2 + 100.0 * (y - x * x) ** 2
+        g, _ = inner.gradient(f, [x, y])
+    return tf.snapshot(outer, g, x)
+
+
+@pytest.mark.parametrize("record", [record_two_calls, record_hessian])
+def test_columns_are_near_where_that_saves_a_line(show, page, record):
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page = show(record())
+    assert all(page.evaluate(VISIBLE, ".mt-node"))
+    sizes = page.locator(".mt-node text").evaluate_all(
+        "texts => texts.map(text => parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a)"
+    )
+    assert min(sizes) >= 11
 
 
 def test_a_persistent_tape_opens_with_all_rows_computed(show):
@@ -99,7 +131,7 @@ def test_the_words_of_a_step_have_the_room_that_a_small_graph_leaves(show, page)
     assert page.locator(".mt-inspector").evaluate("one => one.scrollHeight - one.clientHeight") <= 0
 
 
-def test_an_opened_loop_of_loops_is_seen_whole_in_lines_that_have_room(show, page):
+def test_an_opened_loop_of_loops_begins_in_view_and_can_be_read(show, page):
     page.set_viewport_size({"width": 1280, "height": 850})
     weights = [tf.Variable(0.1 * k + 0.5, name=f"W{k}") for k in range(3)]
     with tf.GradientTape() as tape:
@@ -112,7 +144,11 @@ def test_an_opened_loop_of_loops_is_seen_whole_in_lines_that_have_room(show, pag
     page = show(tf.snapshot(tape, total, weights))
     page.locator(".mt-node.mt-group .mt-title").first.dblclick()
     page.locator(".mt-node.mt-group").nth(5).wait_for()
-    assert all(page.evaluate(VISIBLE, ".mt-node"))
+    assert page.evaluate(VISIBLE, ".mt-node.mt-group")[:2] == [True, True]
+    texts = page.locator(".mt-scene text").evaluate_all(
+        "texts => texts.map(text => parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a)"
+    )
+    assert min(texts) >= 11
 
 
 def test_the_current_row_stays_in_view_when_the_table_becomes_lower(show, page):

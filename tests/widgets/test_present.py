@@ -271,3 +271,33 @@ def test_a_graph_that_goes_on_below_fades_out_and_code_breaks_behind_a_bracket(s
     assert len(lines) > 1 and all(line.endswith(("(", ",")) for line in lines[:-1])
     type_keys(page, "Home", "ArrowRight")
     page.wait_for_function(f"String({fades}).endsWith('1')", timeout=10_000)
+
+
+def test_a_graph_of_eight_columns_is_whole_before_its_numbers_are_large(show, page):
+    page.set_viewport_size({"width": 1440, "height": 900})
+    a, b, c = (tf.Variable(value, name=name) for name, value in (("a", 1.0), ("b", -3.0), ("c", 2.0)))
+    with tf.GradientTape() as tape:
+        disc = b * b - 4.0 * a * c
+        root = (-b + tf.sqrt(disc)) / (2.0 * a)
+    page = show(tf.snapshot(tape, root, [a, b, c]))
+    type_keys(page, "End", "v")
+    page.wait_for_function("document.querySelector('.mt-pane').clientWidth > 1400")
+    page.wait_for_timeout(250)
+    pane = read_box(page.locator(".mt-pane"))
+    boxes = [read_box(one) for one in page.locator(".mt-node .mt-box").all()]
+    assert len(boxes) == 14
+    assert all(pane["y"] <= box["y"] and box["y"] + box["height"] <= pane["y"] + pane["height"] for box in boxes)
+
+
+def test_a_presented_warning_ends_with_the_fix_and_words_are_large(show, page):
+    page.set_viewport_size({"width": 1440, "height": 900})
+    a, b, i = tf.Variable(1.0, name="a"), tf.Variable(2.0, name="b"), tf.Variable(3, name="i")
+    with tf.GradientTape() as tape:
+        y = a * tf.constant(float(b.numpy())) + tf.cast(i, tf.float32)
+    page = show(tf.snapshot(tape, y, [a, b, i]))
+    type_keys(page, "v")
+    alarms = page.locator(".mt-alarm")
+    assert alarms.count() == 2
+    assert alarms.evaluate_all("all => all.every(one => one.scrollHeight <= one.clientHeight + 1)")
+    sizes = page.locator(".mt-go, .mt-big-words").evaluate_all("all => all.map(el => getComputedStyle(el).fontSize)")
+    assert all(24 <= float(size.removesuffix("px")) <= 30 for size in sizes)

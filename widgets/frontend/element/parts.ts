@@ -11,7 +11,14 @@ export const FEW_PARTS: ViewParts = {
   table: () => ({ el: empty(), draw: ignore, reveal: ignore, resized: ignore, reset: ignore }),
   source: () => ({ el: empty(), show: ignore }),
   inspector: () => ({ el: empty(), asked: "no", draw: ignore }),
-  toolbar: () => ({ el: empty(), search: h("input"), titles: [], draw: ignore, forget: ignore }),
+  toolbar: () => ({
+    el: empty(),
+    search: h("input"),
+    titles: [],
+    items: [],
+    draw: ignore,
+    forget: ignore,
+  }),
   help: () => ({ el: empty(), say: ignore }),
   present: () => ({ el: empty(), on: false, draw: ignore, toggle: ignore, stop: ignore }),
   feel: () => ({

@@ -1,6 +1,7 @@
 // Puts views into pages: with their style, in the page's colours, and in step with those that they
 // are compared with.
 import { alignRows, pairRows } from "./alignment";
+import { on } from "./dom";
 import { forgetLayout } from "./one_layout";
 import type { ViewOptions } from "./options";
 import { startFrom } from "./planner";
@@ -38,6 +39,29 @@ function setApart(view: View, isApart: boolean): void {
   view.el.classList.toggle("mt-apart", isApart);
   view.schedule("all");
 }
+
+/** Lets a compared view's toolbar act on the others, apart from what only one view can do. */
+function shareToolbar({ store, around: { toolbar } }: View): void {
+  const act = (at: number, { type }: Event): void => {
+    if (leads) return;
+    const { value } = toolbar.items[at];
+    for (const view of groups.get(store.linked) ?? []) {
+      if (view.store === store) continue;
+      leads = view;
+      Object.assign(view.around.toolbar.items[at], { value }).dispatchEvent(new Event(type));
+    }
+    leads = null;
+  };
+  toolbar.items.forEach((item, at) => {
+    if (/predict|full|help/.test(item.dataset.does ?? "")) return;
+    for (const type of ["click", "input", "change"] as const)
+      on(item, type, (event) => act(at, event));
+  });
+}
+
+/** The lines of the program that a tape recorded. */
+const linesOf = ({ store }: View): string[] =>
+  store.rows.map(({ file, line }) => `${file}:${line}`);
 
 /** Lets a compared view go to where its leader is, and say so if it has no such step. */
 function follow(view: View, leader: View): void {
@@ -96,11 +120,21 @@ export function attach(
     groups.set(store.linked, group);
     view.el.ariaLabel += ` ${group.size}: ${store.tapes[0]?.name ?? t("tape")}`;
     view.el.classList.add("mt-no-table", "mt-compared");
+    shareToolbar(view);
   }
   view.theme(isDark());
   el.append(view.el);
   const compared = [...(groups.get(store.linked) ?? [])];
-  for (const other of compared) if (other !== view) other.pane.wrap();
+  const lines = new Set(linesOf(view));
+  for (const other of compared)
+    if (other !== view) {
+      // the last view shows the program for all that ran no other lines
+      other.el.classList.toggle(
+        "mt-no-code",
+        linesOf(other).every((line) => lines.has(line)),
+      );
+      other.pane.wrap();
+    }
   // Both begin at the first difference, as the tape that has that row does.
   const leader = compared.find((one) => !one.store.differs?.missing) ?? view;
   if (leader.store.differs) leader.go(leader.store.differs.row + 1);

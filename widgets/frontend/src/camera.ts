@@ -56,14 +56,6 @@ export class Camera {
     this.place();
   }
 
-  /** Has this point in the middle, as far as the box goes. */
-  around(x: number, y: number, box: Box): void {
-    const [w, h] = [this.width / this.scale, this.height / this.scale];
-    if (box.w > w) this.x = Math.max(box.x, Math.min(box.x + box.w - w, x - w / 2));
-    if (box.h > h) this.y = Math.max(box.y, Math.min(box.y + box.h - h, y - h / 2));
-    this.place();
-  }
-
   private place(): void {
     this.forget();
     this.stop();

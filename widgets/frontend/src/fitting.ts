@@ -7,7 +7,6 @@ import {
   columnsPerLine,
   HALF,
   lineWidth,
-  NODE_H,
   NODE_W,
   PAD,
   READ,
@@ -24,11 +23,11 @@ import type { Timeline } from "./timeline";
 
 const SIDE = 8; // left and right of a turned graph
 const CAPTIONS = 16; // pixels above a map
-// scales for a projector: the whole graph where it fits at the first, else at the second a part
-// that glides; in a pane that is wide enough, both are at least so large that a digit is 19 pixels
-// high where the pane is 1,920 wide
-const [WHOLE, LEGIBLE, LARGEST] = [1.25, 1.5, 2.6];
-const PANE = 1200; // pixels of the graph across a pane, at most
+const TITLE = 60; // above the first node of what was opened: its frame, and the edge of the pane
+// scales for a projector: digits are at least 14 pixels high, and in a pane that is 1,920 wide 19;
+// a graph that is larger then is in lines, and glides
+const [LEGIBLE, LARGEST] = [1.17, 2.6];
+const PANE = 1230; // pixels of the graph across a pane, at most
 const WIDER = 1.5; // than the pane two storeys may be
 const CLOSE = 172; // pixels from column to column of two storeys, at least
 // columns in a line of an article, where a graph of few columns is turned: no edge runs back
@@ -64,10 +63,7 @@ export class Fitting {
   wrapped(placed: Layout): Graph {
     const [layout, columns] = alignLayout(this.store, placed);
     if (!this.camera.width) return this.build(layout);
-    const graph = this.seenWhole(layout, columns) ?? this.inLines(layout, columns);
-    // of what was opened all is to be seen, if need be in other lines
-    const isOpened = typeof this.next === "number" && columns <= WRAPS && this.isFar(graph);
-    return isOpened ? this.filling(layout, columns) : graph;
+    return this.seenWhole(layout, columns) ?? this.inLines(layout, columns);
   }
 
   /** The graph in lines that fill the pane; null unless all of it is to be seen. */
@@ -83,7 +79,7 @@ export class Fitting {
 
   /** The graph in lines that have room in the pane. */
   private inLines(layout: Layout, columns: number): Graph {
-    const width = this.camera.width * (this.presented() ? READ / this.large(LEGIBLE) : 1);
+    const width = this.camera.width * (this.presented() ? READ / this.legible : 1);
     const [per, pitch] = columnsPerLine(columns, width, this.store.recording);
     if (layout.flat && (this.flat() || (per && lineWidth(columns) > WIDER * width)))
       return this.wrapped(layout.flat);
@@ -142,14 +138,14 @@ export class Fitting {
   }
 
   /** A scale for a projector, larger where the pane is wide. */
-  private large(least: number): number {
-    return Math.max(least, this.camera.width / PANE);
+  private get legible(): number {
+    return Math.max(LEGIBLE, this.camera.width / PANE);
   }
 
   /** Does a projector show the whole graph? */
   private isWhole(graph: Graph): boolean {
     const { w, h } = this.box(graph);
-    return Math.min(this.camera.width / w, this.camera.height / h) >= this.large(WHOLE);
+    return Math.min(this.camera.width / w, this.camera.height / h) >= this.legible;
   }
 
   /** How many pixels of the graph are above and below the pane. */
@@ -179,33 +175,23 @@ export class Fitting {
   }
 
   /**
-   * Shows everything if it is readable; else the part around a row, by default the present one, or
-   * where a tape opens its beginning, as the sources are there.
+   * Shows everything if it is readable; else as much of the beginning as there is room for above
+   * the present row, or what was opened from its first row on.
    */
-  first(graph: Graph | null, around = this.opened): void {
+  first(graph: Graph | null, opened?: number): void {
     if (!this.ready(graph)) return;
     this.next = null;
     const box = alignBox(this.store, this.box(graph), this.camera.height, () => {
       if (!this.camera.touched) this.first(graph);
     });
     const { width, height } = this.camera;
-    if (this.presented()) return this.reveal(graph, this.row, false);
+    if (this.presented()) return this.reveal(graph, opened ?? this.timeline.current, false);
     this.camera.fit(box, height / box.h < READ ? Math.max(READ, Math.min(1, width / box.w)) : READ);
-    const node = graph.nodeOf(around);
-    if (!node) return;
-    this.camera.around(node.x + NODE_W / 2, node.y + NODE_H / 2, box);
-    this.reveal(graph, around, false);
-  }
-
-  /** The row that a reader who has not gone anywhere looks at; -1: the beginning. */
-  private get opened(): number {
-    const { timeline, store } = this;
-    return timeline.position === timeline.forward && !store.recording ? -1 : this.row;
-  }
-
-  /** The row at which a picture is looked at. */
-  private get row(): number {
-    return this.timeline.current;
+    const node = graph.nodeOf(opened ?? -1);
+    if (!node) return this.reveal(graph, this.timeline.current, false);
+    const y = node.y - TITLE;
+    const h = Math.min(height / this.camera.scale, box.y + box.h - y);
+    this.camera.reveal({ x: node.x, y, w: NODE_W, h }, false);
   }
 
   /** Brings a row into view, at the present step with what is on its edges. */
@@ -225,7 +211,7 @@ export class Fitting {
     const whole = this.box(graph);
     // an update changes sources in all parts of the graph
     if (large && (timeline.updating || this.isWhole(graph))) return camera.fit(whole, 1, LARGEST);
-    const legible = this.large(LEGIBLE);
+    const { legible } = this;
     if (large && camera.scale !== legible) camera.fit(whole, legible, legible);
     // nothing is hidden above or below; what just fits may be larger by a rounding error
     if (whole.h < height + 1) [box.y, box.h] = [whole.y, whole.h];
@@ -240,13 +226,6 @@ export class Fitting {
     camera.reveal(box, smooth, row === timeline.current ? timeline.position : undefined);
   }
 
-  /** Shows the whole graph if it can be made out, else the part around a row. */
-  private unfolded(graph: Graph | null, row: number): void {
-    if (!this.ready(graph)) return;
-    if (this.isFar(graph)) this.first(graph, row);
-    else this.all(graph);
-  }
-
   /** Shows the whole graph, and when nodes are being placed also the one that comes. */
   all(graph: Graph | null): void {
     if (!this.ready(graph)) return;
@@ -258,8 +237,7 @@ export class Fitting {
   take(graph: Graph | null): void {
     const { next } = this;
     if (next === null) return;
-    if (next === "first") return this.first(graph);
-    if (next !== "all") return this.unfolded(graph, next);
+    if (next !== "all") return this.first(graph, next === "first" ? undefined : next);
     const zoomed = this.camera.scale / this.fitted; // by the reader, who saw an older graph
     this.all(graph);
     if (zoomed !== 1 && zoomed < Infinity) this.camera.zoom(zoomed);

@@ -16,8 +16,8 @@ export const BARE_H = 30; // of a number
 // leaves room for the widest card on an edge, and for the edge on both sides of it
 export const COLUMN = 246;
 export const TIGHT = 222; // the same where there would be no room for all columns otherwise
-// and where one line has room for them so, or an article for one more: cards are above and below
-export const NEAR = 190;
+// and where that saves a line, or an article has room for one more: cards are above and below
+export const NEAR = 184;
 export const HALF = 40; // height of a half-slot
 export const SLOPING = 54; // the same where slopes are written below the nodes
 export const PAD = 18;
@@ -125,9 +125,11 @@ export function columnsPerLine(columns: number, width: number, grows: boolean): 
     return [0, Math.floor((width / READ - 4 * PAD - NODE_W) / (columns - 1))];
   const room = width / READ - INDENT - 4 * PAD - NODE_W; // right of the first node of a line
   const fitting = (pitch: number): number => Math.max(1 + Math.floor(room / pitch), 1);
-  const most = Math.max(fitting(TIGHT), Math.min(ARTICLE, fitting(NEAR)));
-  const lines = Math.ceil(columns / most);
-  const per = grows || lines > FEW ? most : Math.ceil(columns / lines);
+  const lines = Math.ceil(columns / fitting(NEAR));
+  const per =
+    grows || lines > FEW
+      ? Math.max(fitting(TIGHT), Math.min(ARTICLE, fitting(NEAR)))
+      : Math.ceil(columns / lines);
   return [per, apart(room, per - 1)];
 }
 

@@ -113,9 +113,11 @@ function drawTexts({ graph, store }: Drawing, node: Node, drawn: DrawnNode, box:
       setText(texts[texts.length - 1], turn ? turnText(turn) : op || title);
   const number = node.row ? `${node.first}` : "";
   el.append(write("number", box.x + box.w - end, box.y + 20, number, "end"));
-  const held = sayDashes(store, node) || heldText(store, graph, node);
-  const [middle, below] = [box.x + box.w / 2, box.y + box.h + 13];
-  if (held) el.append(write("held", middle, below, held, "middle"));
+  const dashes = sayDashes(store, node);
+  const held = dashes || heldText(store, graph, node);
+  // the small node of a number is close below, and edges enter a turned graph's nodes from above
+  const y = dashes && !graph.turned ? box.y - 4 : box.y + box.h + 13;
+  if (held) el.append(write("held", box.x + box.w / 2, y, held, "middle"));
   drawn.value = write("value", box.x + pad, bare ? box.y + 20 : 38);
   drawn.adjoint = write("adjoint", pad, 54);
   el.append(drawn.value, drawn.adjoint, maps);

@@ -16,8 +16,6 @@ import { t, wide } from "./words";
 const [MAP_X, MAP_PAD] = [76, 16];
 const MAP_LINE = 15; // its height in one line of the node
 
-const WIDE = 17; // letters of the numbers below a profile, which are smaller
-
 /** The nodes that the reader is at, points at, and has selected. */
 export interface Spotlight {
   current: Node | null;
@@ -303,7 +301,7 @@ function paintProfile(drawing: Drawing, node: Node, drawn: DrawnNode, inside: bo
   const profile = profileOf(group.starts, group.end, drawing.store, timeline);
   const turn = inside ? group.starts.filter((start) => start <= timeline.current).length - 1 : -1;
   const isWritten = inside || timeline.adjoint(group.end - 1);
-  const ends = profile?.ends && !isWritten ? betweenEnds(profile.of, profile.ends, WIDE) : "";
+  const ends = profile?.ends && !isWritten ? betweenEnds(profile.of, profile.ends, CHARS) : "";
   const key = profile
     ? `${profile.of}|${turn}|${ends}|${profile.sizes.join()}|${drawing.store.moved}`
     : "";

@@ -17,7 +17,8 @@ const SMALL = 8; // rows, that need no more room than the words do
 // of the window, where a page is the view's own; on a phone the numbers of a step are to be seen
 const [PAGE, PHONE] = [0.7, 0.6];
 const NARROW = 640; // pixels
-const PAIRED = 0.27; // of the window, where the graph of another tape is to be seen, too
+// of the window, where the graph and the words of another tape are to be seen, too
+const PAIRED = 0.23;
 
 function heightOf(graph: Graph, width: number, hasLines: boolean, largest: number): number {
   const scale = width ? Math.min(largest, width / (graph.right - graph.left + 2 * PAD)) : 1;

@@ -1,7 +1,7 @@
 // What is wrong, in a line above the graph, there only when something is: each part leads to its
 // row, or to its step.
 import { h, smallButton } from "./dom";
-import type { Alarm, Difference } from "./schema";
+import type { Alarm, Difference, Row } from "./schema";
 import type { Store } from "./store";
 import { t } from "./words";
 
@@ -30,7 +30,7 @@ export class Strip {
     const known = moved ? this.none : alarms;
     if (known === this.drawn && differs === this.differs) return;
     [this.drawn, this.differs] = [known, differs];
-    this.paint(differs ? [firstDifference(differs), ...known] : known);
+    this.paint(differs ? [firstDifference(differs, this.store.rows), ...known] : known);
     if (!linked || differs || moved) return;
     this.el.hidden = false;
     this.el.prepend(h("p.mt-equal", {}, t("The two tapes are the same, row by row.")));
@@ -67,11 +67,10 @@ export class Strip {
 }
 
 /** Where a tape first differs from the one that it is compared with. */
-function firstDifference({ row: at, text, missing }: Difference): Place {
-  // What is missing comes behind the row before it.
-  const [words, row] =
-    missing && at > 0
-      ? [t("first difference: after row {0}", at - 1), at - 1]
-      : [t("first difference: row {0}", at), at];
+function firstDifference({ row: at, text, missing }: Difference, rows: Row[]): Place {
+  // What is missing comes behind the operation before it.
+  const before = missing && rows.findLast(({ row, inputs }) => row < at && inputs.length);
+  const row = before ? before.row : at;
+  const words = t(before ? "first difference: after row {0}" : "first difference: row {0}", row);
   return { title: words, text, row, line: null, back: false };
 }

@@ -155,8 +155,9 @@ export class Toolbar {
     return this.modes.map(([name, { title }]) => [name, title.replace(/ ?[(（]\w[)）]$/, "")]);
   }
 
-  private get items(): HTMLElement[] {
-    return [...this.el.querySelectorAll<HTMLElement>("a,button,input,select")];
+  /** Its links, buttons and fields. */
+  get items(): HTMLInputElement[] {
+    return [...this.el.querySelectorAll<HTMLInputElement>("a,button,input,select")];
   }
 
   /** Makes one item the only one at which Tab stops. */
@@ -172,7 +173,7 @@ export class Toolbar {
     const caret = by === 1 ? search.value.length : 0;
     if (!by || !this.isByKey || (event.target === search && search.selectionEnd !== caret)) return;
     const seen = this.items.filter((one) => one.checkVisibility());
-    seen[seen.indexOf(event.target as HTMLElement) + by]?.focus();
+    seen[seen.indexOf(event.target as HTMLInputElement) + by]?.focus();
     event.preventDefault();
     event.stopPropagation();
   }
