@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 MAX_CALLS = 16  # Only this many of the last calls of a tape are shown.
 MAX_SOURCES = 64  # Only this many sources and targets of a call are listed.
-MAX_REPEATED_ROWS = 2000  # A longer sweep is not repeated here, because the view computes its steps on demand.
+MAX_ROWS_WITH_STEPS = 2000  # A longer sweep is repeated only for its gradients.
 SOURCE_CAUSES = (
     "not_watched",
     "not_trainable",
@@ -132,13 +132,17 @@ def _build_gradient_result(
     stepper = build_tape_stepper(
         tape, targets, sources, kept_arrays, to_value_fields, list_seeds_of_shown_sweep(request)
     )
-    sweep = (
-        stepper.build_sweep_fields() if stepper is not None and stepper.remaining_rows <= MAX_REPEATED_ROWS else None
-    )
-    is_known = sweep is not None
+    sweep = None
+    if stepper is None:
+        is_known = False
+    elif stepper.remaining_rows > MAX_ROWS_WITH_STEPS:
+        is_known = stepper.finish_without_steps()
+    else:
+        sweep = stepper.build_sweep_fields()
+        is_known = sweep is not None
     parts_and_gradients = (
-        zip(stepper.list_state_adjoints_by_source(), sweep["gradients"], strict=True)
-        if stepper and sweep
+        zip(stepper.list_state_adjoints_by_source(), stepper.list_source_gradients(), strict=True)
+        if stepper and is_known
         else repeat(([], None))
     )
     source_results: list[SourceFields] = []

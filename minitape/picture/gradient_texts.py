@@ -27,8 +27,7 @@ def iter_gradient_result_lines(
     """Yield a line for each source of the gradient calls.
 
     Args:
-        results: The results to write. Gradients whose sweep was too long to be repeated are omitted, unless they
-            are None.
+        results: The results to write. A gradient whose sweep cannot be repeated has words instead of a number.
         expressions: The texts of the rows, for targets and sources without names.
         max_width: The width in pixels in which the lines must fit; None for any width.
 
@@ -41,9 +40,7 @@ def iter_gradient_result_lines(
         number_letters = MAX_NARROW_NUMBER_LETTERS
         name_letters = int((max_width - LETTER_WIDTH * (number_letters + 2) - 3 * MARGIN) / ITALIC_WIDTH)
     for result in results:
-        sources = [source for source in result["sources"] if result["known"] or source["none"]]
-        if not sources:
-            continue
+        sources = result["sources"]
         target = ", ".join(_format_target(end, expressions) for end in result["target"])
         # A Jacobian runs one sweep per element, and only one of these sweeps is shown.
         if element := result.get("element"):
@@ -79,7 +76,7 @@ def _describe_gradient(
     if first_target and result.get("call") in ("jacobian", "batch_jacobian"):
         shape = [*first_target["shape"], *shape[result["call"] == "batch_jacobian" :]]
     if value is None:
-        return name, "None"
+        return name, "None" if result["known"] or source["none"] else translate("not computed here")
     text = format_magnitude_and_shape(value, shape, number_letters)
     # A variable that was assigned on the tape has an adjoint for each state. Its gradient is their sum.
     summands = [format_magnitude(part, number_letters) for part in source["parts"] if part]

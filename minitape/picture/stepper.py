@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections import ChainMap
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from types import EllipsisType
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
@@ -12,7 +13,7 @@ import numpy as np
 
 from ..engine.backward.gradient import find_differentiable_rows
 from ..engine.backward.reachability import mark_reachable_rows
-from ..engine.backward.sweep import Sweep
+from ..engine.backward.sweep import Sweep, run_sweep
 from ..engine.backward.targets_and_sources import (
     GradientRequest,
     build_seed,
@@ -205,13 +206,15 @@ class Stepper(SweepSteps):
         if self.reachable is not None:
             source_rows = {r for r in source_rows if self.reachable[r]}
             seeds = {r: s for r, s in seeds.items() if self.reachable[r]}
-        self._seeds = seeds
-        self._source_rows = source_rows
         self.first_row, self.last_row = (min(source_rows), max(seeds)) if seeds and source_rows else (0, -1)
         self.remaining_rows = self.last_row - self.first_row + 1
         self.function_adjoints: ArraysByRow = {}
-        self._sweep: Sweep | None = None
-        self._sweep_rows: Iterator[int] = iter(())
+        self._sweep = Sweep(self.record, seeds, source_rows, self.reachable)
+        if kept_arrays:
+            engine_values: Object = self._sweep.values
+            self._sweep.values = ChainMap(kept_arrays, engine_values)
+        self._sweep_rows = self._sweep.iter_steps()
+        self._get_adjoint = self._sweep.get_adjoint
 
     @property
     def header(self) -> SweepFields:
@@ -254,15 +257,7 @@ class Stepper(SweepSteps):
             raises an error.
         """
         steps: list[StepFields] = []
-        if not self.remaining_rows:
-            return steps
         with np.errstate(all="ignore"):
-            if self._sweep is None:
-                self._sweep = Sweep(self.record, self._seeds, self._source_rows, self.reachable)
-                if self.kept_arrays:
-                    engine_values: Object = self._sweep.values
-                    self._sweep.values = ChainMap(self.kept_arrays, engine_values)
-                self._sweep_rows = self._sweep.iter_steps()
             try:
                 for row in self._sweep_rows:
                     self.remaining_rows = row - self.first_row
@@ -277,6 +272,17 @@ class Stepper(SweepSteps):
         self.remaining_rows = 0
         return steps
 
+    def finish_without_steps(self) -> bool:
+        """Run the whole sweep without building its steps, which take longest, and return whether it succeeded."""
+        sweep = self._sweep
+        with suppress(LookupError, OpError):
+            if self.kept_arrays:  # The engine's fastest sweep reads only the recording.
+                sweep.run_to_end()
+            else:
+                self._get_adjoint = run_sweep(self.record, sweep.adjoints, sweep.sources, self.reachable, False)
+            return True
+        return False
+
     def list_source_gradients(self) -> list[OptionalValue]:
         """Return each source's gradient after the steps so far, or None for a source that no adjoint has reached."""
         gradients: list[OptionalValue] = []
@@ -290,9 +296,8 @@ class Stepper(SweepSteps):
 
     def list_state_adjoints_by_source(self) -> list[list[tuple[int, Array]]]:
         """Return, for each source, the (row, adjoint) pairs of its states that an adjoint has reached."""
-        sweep = self._sweep
         return [
-            [(row, adjoint) for row in rows if sweep is not None and (adjoint := sweep.get_adjoint(row)) is not None]
+            [(row, adjoint) for row in rows if (adjoint := self._get_adjoint(row)) is not None]
             for rows in self.rows_by_source
         ]
 

@@ -124,14 +124,36 @@ def test_placing_can_be_stopped(show):
     assert page.locator(".mt-node").count() == before
 
 
-def test_a_page_without_a_kernel_says_that_it_has_no_steps_of_a_long_sweep(show, monkeypatch):
+def test_a_page_without_a_kernel_has_the_gradient_of_a_long_sweep_and_says_why_it_has_no_steps(show, monkeypatch):
+    gradient = build_chain_snapshot(10)["results"][0]["sources"][0]["gradient"]["text"]
     monkeypatch.setattr(import_module("minitape.picture.stepper"), "MAX_EAGER_ROWS", 10)
+    monkeypatch.setattr(import_module("minitape.picture.gradient_results"), "MAX_ROWS_WITH_STEPS", 10)
     page = show(build_chain_snapshot(10))
+    assert page.locator(".mt-result").inner_text() == f"∂y / ∂w = {round_text(gradient)}"
+    assert not page.get_by_role("button", name="▶ go backward").is_visible()  # It would lead nowhere.
     type_keys(page, "End", "ArrowRight")
     assert read_position(page) == "forward 23 / 23"
-    assert (
-        "visits 22 more rows. Without a kernel, their steps cannot be computed" in page.locator(".mt-step").inner_text()
-    )
+    assert "visits 22 more rows, too many to keep their steps" in page.locator(".mt-step").inner_text()
+
+
+@pytest.mark.parametrize("size", [3, 200_000])
+def test_a_sweep_without_steps_has_the_gradient_that_the_call_returned(size, monkeypatch):
+    monkeypatch.setattr(import_module("minitape.picture.gradient_results"), "MAX_ROWS_WITH_STEPS", 2)
+    x = tf.Variable(np.linspace(0.5, 0.7, size), name="x")
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(tf.cos(x) * tf.sin(x))
+    gradient = tape.gradient(y, x).numpy()
+    source = tf.snapshot(tape)["results"][0]["sources"][0]["gradient"]
+    found = source.get("stats", {"min": np.min(source.get("data", 0)), "max": np.max(source.get("data", 0))})
+    assert (found["min"], found["max"]) == (gradient.min(), gradient.max())
+
+
+def test_a_figure_says_that_it_has_no_gradient():
+    x = tf.Variable(tf.zeros([3000, 2000]), name="x")
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(tf.sigmoid(x))
+    tape.gradient(y, x)
+    assert "= not computed here<" in tf.draw(tape).svg
 
 
 def test_nodes_fitted_from_afar_keep_a_width_on_the_screen(show):

@@ -153,7 +153,7 @@ export class Inspector {
     if (this.asked === "in vain")
       return say(
         t(
-          "The backward sweep visits {0} more rows. Without a kernel, their steps cannot be computed. Run the notebook to start a kernel.",
+          "The backward sweep visits {0} more rows, too many to keep their steps in a page. A notebook computes them as you go, while its kernel runs.",
           count(sweep.rest),
         ),
       );

@@ -320,10 +320,13 @@ export function nodeText(store: Store, node: Node): NodeText {
 /** At which turn of a folded loop the reader is: `turn 3 of 15`, of layers `block 3/15`. */
 function turnTitle({ label, count }: Group, turn: number, pixels: number, font?: string): string {
   const name = label.replace(/[./]+$/, "");
-  const whole = name && name !== "turn" ? "" : t("turn {0} of {1}", turn, count);
-  return whole && widthOf(whole, font) <= pixels
-    ? whole
-    : fitting(`${whole ? t("turn") : name} ${turn}/${count}`, pixels, font);
+  const part = `${turn}/${count}`;
+  const texts =
+    name && name !== "turn"
+      ? [`${name} ${part}`]
+      : [t("turn {0} of {1}", turn, count), `${t("turn")} ${part}`, part];
+  const fits = texts.find((text) => widthOf(text, font) <= pixels);
+  return fits ?? fitting(texts[texts.length - 1], pixels, font);
 }
 
 /** How many pixels a node has for its title, beside the number of its row. */

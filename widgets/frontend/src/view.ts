@@ -54,7 +54,7 @@ export class View {
     this.stepping = new Stepping(store, this.timeline, this.modes.predict, {
       go: (position) => this.go(position),
       pause: () => this.pause(),
-      ask: () => this.options.sweep?.() ?? false,
+      ask: this.options.sweep,
       drawn: () => this.painter.drawState(),
     });
     this.painter = new ViewPainter(this, () => this.keys?.keepFocus());
