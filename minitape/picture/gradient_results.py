@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         TargetOrSource,
         TargetsOrSources,
     )
-    from .snapshot_types import BlamedLine, OptionalValue, ResultFields, SourceFields, TargetFields
+    from .snapshot_types import BlamedLine, OptionalValue, ResultFields, SourceFields
 
 MAX_CALLS = 16  # Only this many of the last calls of a tape are shown.
 MAX_SOURCES = 64  # Only this many sources and targets of a call are listed.
@@ -100,7 +100,7 @@ def list_results_of_gradient_calls(
         tapes = [candidate for candidate in tape.record.list_tapes_or_none_if_gone() if candidate not in (None, tape)]
         requests = []
         for candidate in (*tapes, tape):
-            tape_requests = [*candidate.requests[-MAX_CALLS:]] or [*filter(None, [candidate.last_request])]
+            tape_requests = candidate.requests[-MAX_CALLS:] or filter(None, [candidate.last_request])
             requests += [(candidate, request) for request in tape_requests]
     requests[:-1] = sorted(
         requests[:-1], key=lambda pair: max(_find_last_row(pair[0], value) for value in pair[1].targets)
@@ -176,11 +176,10 @@ def _build_gradient_result(
             unexplained.append((source, source_result))
         source_results.append(source_result)
     _add_reasons_and_blame_to_first_sources(tape, targets, unexplained)
-    target_fields: list[TargetFields] = [
-        {"name": names.find_name(target), "row": _find_last_row(tape, target)} for target in targets[:MAX_SOURCES]
-    ]
     result: ResultFields = {
-        "target": target_fields,
+        "target": [
+            {"name": names.find_name(target), "row": _find_last_row(tape, target)} for target in targets[:MAX_SOURCES]
+        ],
         "sources": source_results,
         "more": len(sources[MAX_SOURCES:]),
         "known": is_known or is_jacobian,
@@ -200,7 +199,7 @@ def _find_value_assigned_after_recording(tape: GradientTape, source_rows: RowLis
     Such an assignment is usually an optimizer step. Returns (None, 0) if there was no assignment.
     """
     record = tape.record
-    leaf = record.leaves.get(source_rows[-1]) if record is not None and source_rows else None
+    leaf = record.leaves.get(source_rows[-1]) if record and source_rows else None
     if record is None or leaf is None or leaf.variable is None or tape.is_recording:
         return None, 0
     assignment_count = leaf.variable._version - leaf.version

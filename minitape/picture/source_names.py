@@ -17,7 +17,8 @@ SUBSCRIPT_DIGITS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 def find_names_in_source(record: Record, rows: Sequence[PictureRow]) -> list[RowFields]:
     """Return the names that expressions such as ``self.w * x`` give to their operands and results.
 
-    Several leaves with the same text, such as the ``self.w`` of two layers, are numbered. The start value of a name
+    Several leaves with the same text, such as the ``self.w`` of two layers, are numbered, and so are the ``x[0]`` of
+    several ``x``. The start value of a name
     that an operation has, as after ``x = x * 2``, has the number 0. Operations that assign the same
     name, as in the turns of a loop, are numbered from 1.
 
@@ -37,10 +38,10 @@ def find_names_in_source(record: Record, rows: Sequence[PictureRow]) -> list[Row
         row = unnamed_rows.get(number)
         if row is None:
             continue
-        if row.get_field("kind") == "operation":
+        if row.get_field("kind") == "operation" and name[-1] != "]":
             rows_by_operation_name.setdefault(first_names.setdefault(number, name), set()).add(number)
         else:
-            leaf_names.setdefault(_identify_leaf(record, number), name)
+            leaf_names.setdefault(_identify_leaf(record, row), name)
     operation_names = {row.get_field("name") for row in rows if row.get_field("kind") == "operation"}
     names: dict[int, OptionalText] = {}
     for name, named_rows in rows_by_operation_name.items():
@@ -51,7 +52,7 @@ def find_names_in_source(record: Record, rows: Sequence[PictureRow]) -> list[Row
     unique_names = {
         leaf: _choose_and_add_unique_name(name, taken_names, operation_names) for leaf, name in leaf_names.items()
     }
-    names = {number: unique_names.get(_identify_leaf(record, number)) for number in unnamed_rows} | names
+    names = {number: unique_names.get(_identify_leaf(record, row)) for number, row in unnamed_rows.items()} | names
     return [{"row": number, "name": shorten_name(name)} for number, name in names.items() if name is not None]
 
 
@@ -91,10 +92,12 @@ def _add_number(name: str, number: int) -> str:
     return name + str(number).translate(SUBSCRIPT_DIGITS)
 
 
-def _identify_leaf(record: Record, row: int) -> Hashable:
-    """Return a leaf's identity, which is the same for all states of a variable."""
-    leaf = record.leaves.get(row)
-    return row if leaf is None or leaf.variable is None else ("variable", id(leaf.variable))
+def _identify_leaf(record: Record, row: PictureRow) -> Hashable:
+    """Return a leaf's identity, which is the same for all states of a variable, and for all rows of an element."""
+    leaf = record.leaves.get(row.row)
+    if leaf is None:
+        return row.form["label"], *row.inputs
+    return row.row if leaf.variable is None else id(leaf.variable)
 
 
 def _iter_named_rows(record: Record, rows: Sequence[PictureRow]) -> Iterator[tuple[int, str]]:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from ..engine.table.primitives import Rule, Rules
     from ..engine.types import (
         Adjoint,
+        AdjointLookup,
         Adjoints,
         AdjointsByRow,
         Array,
@@ -201,7 +202,7 @@ class Stepper(SweepSteps):
         self.rows_by_source = [find_differentiable_rows(tape, source) for source in sources]
         self._target_rows = sorted(seeds)
         source_rows = {r for rows in self.rows_by_source for r in rows}
-        self._unwatched = {row for row in list(self.record.leaves) if row not in tape.watched}
+        self._unwatched = set(self.record.leaves).difference(tape.watched)
         self.reachable = mark_reachable_rows(tape, source_rows) if seeds and source_rows else None
         if self.reachable is not None:
             source_rows = {r for r in source_rows if self.reachable[r]}
@@ -214,7 +215,7 @@ class Stepper(SweepSteps):
             engine_values: Object = self._sweep.values
             self._sweep.values = ChainMap(kept_arrays, engine_values)
         self._sweep_rows = self._sweep.iter_steps()
-        self._get_adjoint = self._sweep.get_adjoint
+        self._get_adjoint: AdjointLookup = self._sweep.get_adjoint
 
     @property
     def header(self) -> SweepFields:
@@ -264,7 +265,7 @@ class Stepper(SweepSteps):
                     step = self._build_step(self._sweep, row)
                     if step is not None:
                         steps.append(step)
-                    if limit is not None and len(steps) >= limit and self.remaining_rows:
+                    if len(steps) == limit and self.remaining_rows:
                         return steps
             except (LookupError, OpError):  # An operation has no gradient, or its rule raised an error.
                 self.remaining_rows = 0

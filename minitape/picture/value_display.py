@@ -38,9 +38,9 @@ def shorten_number_text(text: str, digits: int = DIGITS, min_plain: float = MIN_
         digits: The number of significant digits.
         min_plain: The smallest magnitude without an exponent.
 
-    >>> texts = "0.10000000149011612", "-1.7e-05", "123456.78", "3.0", "12345678.0", "nan"
+    >>> texts = "0.10000000149011612", "-1.7e-05", "123456.78", "3.0", "12345678.0", "nan", "-0.0"
     >>> [shorten_number_text(text) for text in texts]
-    ['0.1', '-1.7e-5', '123457', '3.0', '1.235e7', 'nan']
+    ['0.1', '-1.7e-5', '123457', '3.0', '1.235e7', 'nan', '0.0']
     """
     if not any(sign in text for sign in ".e"):
         return text
@@ -48,10 +48,12 @@ def shorten_number_text(text: str, digits: int = DIGITS, min_plain: float = MIN_
         number = float(text)
     except ValueError:
         return text
+    if not number:
+        return text.removeprefix("-")  # Only a division by a zero shows its sign.
     if not isfinite(number) or (len(text) <= MAX_EXACT_LETTERS and digits == DIGITS):
         return text
     rounded_up = number * TIES_UP
-    if number and not min_plain <= abs(number) < 1e6:
+    if not min_plain <= abs(number) < 1e6:
         mantissa, power = f"{rounded_up:.{digits - 1}e}".split("e")
         return f"{mantissa.rstrip('0').rstrip('.')}e{int(power)}"
     whole_digits = int(log10(abs(number))) + 1 if abs(number) >= 1 else 0

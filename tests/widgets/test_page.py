@@ -383,7 +383,7 @@ def test_a_product_grows_along_a_path_and_ends_in_the_gradient(show, page):
     chain = page.locator(".mt-chain")
     assert chain.inner_text().startswith("∂d / ∂sin (row 3) along this path = 4")  # the first factor
     page.get_by_text("Σ of all 6 paths").wait_for()
-    assert page.locator(".mt-factor").all_inner_texts() == ["4", "(-0.1455)", "1", "2"]
+    assert page.locator(".mt-factor").all_inner_texts() == ["4.0", "(-0.1455)", "1.0", "2.0"]
     gradient = float(tape.gradient(d, a).numpy())
     assert "= (-1.164)" not in chain.inner_text() and "= -1.164" in chain.inner_text()
     assert f"{gradient:.7g}, the value that tape.gradient returned" in chain.inner_text()

@@ -151,3 +151,21 @@ def test_an_element_is_called_by_its_index_in_each_picture():
     svg = tf.draw(tape, y, x).svg
     assert all(f">{text}<" in svg for text in ("x[0, 1]", "x[1][0]", "x[:, 1:]", "(x × x)[1, 1]"))
     assert "x[0, 1]" in tf.draw(tape, y, x).source
+
+
+def test_an_element_that_is_read_twice_has_one_name_without_a_number():
+    x = tf.Variable([1.0, 2.0, 3.0], name="x")
+    with tf.GradientTape() as tape:
+        tf.stack([x[0] * x[1], x[1] * x[2], x[0]])
+    names = [row["name"] for row in tf.snapshot(tape)["rows"] if row["label"].startswith("[")]
+    assert names == ["x[0]", "x[1]", "x[1]", "x[2]", "x[0]"]
+
+
+def test_the_same_element_of_two_values_is_numbered():
+    x = tf.Variable([1.0, 2.0])
+    with tf.GradientTape() as tape:
+        y = x[0] * 2.0
+        x.assign_add([1.0, 1.0])
+        y * x[0]
+    names = [row["name"] for row in tf.snapshot(tape)["rows"] if row["label"].startswith("[")]
+    assert names == ["x[0]", "x[0]₂"]

@@ -33,7 +33,15 @@ function sourceHash(...folders) {
 const shortNames = {
   ...{ timeline: "tl", nodeOf: "nf", spanFrom: "sf", camera: "cm", writeByte: "wb" },
   ...{ parseOperand: "po", actions: "ac", fitting: "ft", scroller: "sr", readFirst: "rf" },
-  ...{ unfinished: "uf", schedule: "sd", store: "st", turned: "tu", reveal: "rv", graph: "gr" },
+  ...{
+    unfinished: "uf",
+    canContinue: "kn",
+    schedule: "sd",
+    store: "st",
+    turned: "tu",
+    reveal: "rv",
+    graph: "gr",
+  },
   ...{ updating: "ug", marks: "mk", around: "ar", storey: "sy", chosen: "cn", waiting: "wg" },
   ...{ shapeOf: "so", folding: "fg", skeleton: "sk", drawState: "ds", playButton: "pb" },
   ...{ isPresented: "ip", consumers: "cs", toggled: "tg", drawn: "dn", reach: "rc", column: "cl" },

@@ -150,7 +150,7 @@ export class Inspector {
     if (!sweep && tapes.some((tape) => tape.state === "used") && rows.some((row) => row.released))
       return this.released();
     if (!sweep?.rest) return [];
-    if (this.asked === "in vain")
+    if (this.asked === "in vain" || !this.timeline.unfinished)
       return say(
         t(
           "The backward sweep visits {0} more rows, too many to keep their steps in a page. A notebook computes them as you go, while its kernel runs.",

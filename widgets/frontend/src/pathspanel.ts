@@ -3,7 +3,7 @@ import { h, on, reducedMotion } from "./dom";
 import { findPaths, type Path, type Paths } from "./paths";
 import type { Marks } from "./marks";
 import { isLeaf, type Store } from "./store";
-import { title, withNumbers } from "./value";
+import { decimal, title, withNumbers } from "./value";
 import { t } from "./words";
 
 const MOST_LINES = 6;
@@ -264,5 +264,5 @@ function alike(paths: Path[]): Path[][] {
 }
 
 function number(x: number): string {
-  return String(Number(x.toPrecision(7)));
+  return decimal(Number(x.toPrecision(7)), 7);
 }

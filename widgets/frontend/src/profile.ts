@@ -79,16 +79,7 @@ export function profileOf(
  * `∂ 5.075 ← 30.79`.
  */
 export function betweenEnds(of: string, ends: [Value, Value], room: number): string {
-  const numbers = [
-    ...[6, 4].map((most) => ends.map((end) => sizeOf(end, most, most < 6 ? 1 : 3))),
-    ...[2, 1].map((digits) =>
-      ends.map((end) =>
-        magnitude(end)
-          .toExponential(digits - 1)
-          .replace("e+", "e"),
-      ),
-    ),
-  ];
+  const numbers = [6, 4].map((most) => ends.map((end) => sizeOf(end, most, most < 6 ? 1 : 3)));
   const texts = numbers.flatMap((both) =>
     of === "∂"
       ? [`∂ ${both.join(" ← ")}`]

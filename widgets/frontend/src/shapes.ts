@@ -297,14 +297,13 @@ export function nodeText(store: Store, node: Node): NodeText {
   const long = widthOf(whole) > room; // in smaller type more of it can be read
   // its layer is beside its name
   const path = long && kind === "variable" ? /([^/.]+)[/.]([^/.]+)$/.exec(whole) : null;
-  const title = path ? path[2] : fitting(whole, room, long ? "600 13px" : undefined);
-  const width = widthOf(title, long ? "600 13px" : undefined);
+  const large = long ? "600 13px" : undefined;
+  const title = fitting(path ? path[2] : whole, room, large);
+  const width = widthOf(title, large);
+  const rest = room - width - 6;
   const beside = path ? path[1] : result && group ? groupTitle(group) : "";
-  const op =
-    named && row
-      ? operationText(store, row, room - width - 6)
-      : beside && fitting(beside, room - width - 6, "12px");
-  const [left, font] = op ? [room - width - 6, "12px"] : [room, long ? "600 13px" : undefined];
+  const op = named && row ? operationText(store, row, rest) : besideTitle(beside, rest);
+  const [left, font] = op ? [rest, "12px"] : [room, large];
   return {
     title,
     long,
@@ -326,7 +325,7 @@ function turnTitle({ label, count }: Group, turn: number, pixels: number, font?:
       ? [`${name} ${part}`]
       : [t("turn {0} of {1}", turn, count), `${t("turn")} ${part}`, part];
   const fits = texts.find((text) => widthOf(text, font) <= pixels);
-  return fits ?? fitting(texts[texts.length - 1], pixels, font);
+  return fits ?? fitting(texts[0], pixels, font);
 }
 
 /** How many pixels a node has for its title, beside the number of its row. */
@@ -364,6 +363,7 @@ const SIGNS = /^[×+−/@-]$/; // operations that are written between their inpu
  */
 function operationText(store: Store, row: Row, pixels: number): string {
   const label = operationOf(row);
+  if (row.name?.endsWith(label)) return ""; // `x[0]` says it already
   const names = row.inputs
     .map((input) => store.rows[input])
     .map((input) =>
@@ -375,11 +375,12 @@ function operationText(store: Store, row: Row, pixels: number): string {
       : []),
     label,
   ];
-  return (
-    texts.find((text) => widthOf(text, "12px") <= pixels) ??
-    (pixels > 36 ? fitting(label, pixels, "12px") : "")
-  );
+  return texts.find((text) => widthOf(text, "12px") <= pixels) ?? besideTitle(label, pixels);
 }
+
+/** What stands in smaller type beside a title, where there is room for some of it. */
+const besideTitle = (text: string, pixels: number): string =>
+  pixels > 36 ? fitting(text, pixels, "12px") : "";
 
 const SEARCHED = 200; // rows at each end of a folded loop in which variables are looked for
 const HELD = 12; // characters of each of their names
@@ -415,17 +416,12 @@ export function valueText(store: Store, node: Node): string {
       ? gone(row, CHARS)
       : nodeValue(row.value, row, isBare(row) ? BARE : CHARS) ||
           (row.shape.length ? shapeText(row) : "");
-  const ops: string[] = [];
-  for (
-    let i = group?.start ?? 0;
-    group && i < Math.min(group.end, group.start + 200) && ops.length < 5;
-    i++
-  ) {
-    const one = store.rows[i];
-    if (one?.kind === "operation" && !ops.includes(one.label || one.op))
-      ops.push(one.label || one.op);
-  }
-  return elide(ops.join(" "), CHARS - 1);
+  if (!group) return "";
+  const ops = store.rows
+    .slice(group.start, Math.min(group.end, group.start + 200))
+    .filter(({ kind }) => kind === "operation")
+    .map(operationOf);
+  return elide([...new Set(ops)].slice(0, 5).join(" "), CHARS - 1);
 }
 
 /** The chips of an operation's far inputs: one each, or one for all where there are many. */

@@ -46,7 +46,6 @@ export class StepBar {
     private timeline: Timeline,
     private move: (position: number) => void,
     gotoRow: (row: number) => void,
-    private canContinue: () => boolean, // can the steps of a long sweep be computed?
   ) {
     this.playButton = button("play", "Play (space)", () => this.toggle());
     this.speed.value = "2";
@@ -118,7 +117,7 @@ export class StepBar {
     const { timeline } = this;
     const { position, forward, length } = timeline;
     this.gone ||= timeline.backward;
-    this.goBack.hidden = this.gone || !(length > forward || (timeline.unfinished && this.canContinue()));
+    this.goBack.hidden = this.gone || !(length > forward || timeline.unfinished);
     if (this.slider.max !== String(length)) this.slider.max = String(length);
     if (this.slider.value !== String(position)) this.slider.value = String(position);
     const steps = timeline.swept - forward;

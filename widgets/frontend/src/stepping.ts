@@ -10,7 +10,7 @@ const PATIENCE = 15000; // milliseconds to wait for the first steps of a long sw
 export interface SteppingActions {
   go(position: number): void;
   pause(): void;
-  ask?(): boolean; // the kernel for the steps of a long sweep; false where there is none
+  ask(): boolean; // the kernel for the steps of a long sweep; false where there is none
   drawn(): void; // the words about the step are to be drawn anew
 }
 
@@ -25,9 +25,7 @@ export class Stepping {
     private timeline: Timeline,
     private predict: Predict,
     private actions: SteppingActions,
-  ) {
-    this.forget();
-  }
+  ) {}
 
   stop(): void {
     window.clearTimeout(this.patience);
@@ -35,7 +33,7 @@ export class Stepping {
 
   /** There is another sweep. */
   forget(): void {
-    [this.goal, this.asked] = [null, this.actions.ask ? "no" : "in vain"];
+    [this.goal, this.asked] = [null, "no"];
   }
 
   /** More steps of a long sweep: perhaps the one that the reader wants to go to. */
@@ -54,7 +52,7 @@ export class Stepping {
     if (!this.timeline.unfinished) return;
     this.goal = goal;
     if (this.asked !== "yes") {
-      this.asked = this.actions.ask?.() ? "yes" : "in vain";
+      this.asked = this.actions.ask() ? "yes" : "in vain";
       this.patience = window.setTimeout(() => this.unanswered(), PATIENCE);
     }
     this.actions.drawn();

@@ -6,6 +6,7 @@ import type { Store } from "./store";
 
 export class Timeline {
   position = 0;
+  canContinue = true; // a kernel can compute the steps of a long sweep
   /** the reader is to say what comes: the picture does not tell what the gradient gave */
   isPredicted = false;
   /** steps that gave this row's adjoint a value: [step number from 1, adjoint after it] in order */
@@ -211,7 +212,7 @@ export class Timeline {
 
   /** Steps of the sweep are still missing. */
   get unfinished(): boolean {
-    return (this.store.sweep?.rest ?? 0) > 0;
+    return this.canContinue && !!this.store.sweep?.rest;
   }
 
   /** Position at which the sweep works on this row, or null if the sweep never reaches it. */

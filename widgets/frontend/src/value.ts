@@ -27,7 +27,7 @@ export function brief(
   if (!value) return "";
   const text = written(value, room);
   if (text !== null) return text;
-  return row && row.shape.length > 0 ? shapeText(row, room) : elide(value.text ?? "…", room);
+  return row && row.shape.length > 0 ? shapeText(row, room) : cutTo(value.text ?? "…", room);
 }
 
 /**
@@ -55,13 +55,23 @@ export function written(
   return null;
 }
 
+/** A number with as many digits as fit, with an exponent where more of them fit so; else one. */
 function fitting(text: string, room: number): string {
+  let found = text;
   for (let digits = shown; digits > 0; digits--) {
-    const found = rounded(text, digits);
-    if (found.length <= room || digits === 1) return found;
+    found = rounded(text, digits);
+    if (found.length > room && isFinite(Number(text))) found = withExponent(Number(text), digits);
+    if (found.length <= room) break;
   }
-  return text;
+  return found;
 }
+
+/** A text that has no room; a number is not cut, because 0.0… would look like zero. */
+const cutTo = (text: string, room: number): string =>
+  isFinite(Number(text)) ? fitting(text, room) : elide(text, room);
+
+const withExponent = (number: number, digits: number): string =>
+  number.toExponential(digits - 1).replace(/\.?0*e\+?/, "e");
 
 function elements(data: Nested): number {
   return Array.isArray(data) ? data.reduce((sum: number, one) => sum + elements(one), 0) : 1;
@@ -80,7 +90,7 @@ function list(data: Nested, digits: number, point: boolean): string {
  */
 export function rounded(text: string, digits = shown): string {
   const number = Number(text);
-  if (Object.is(number, -0)) return text.slice(1); // the words of its row say that it has a sign
+  if (number === 0) return unsigned(text);
   const short = withDigits(text, digits);
   if (short === text || /[.e]/.test(short) || Math.abs(number) >= WHOLE || Number.isInteger(number))
     return short;
@@ -91,17 +101,19 @@ export function rounded(text: string, digits = shown): string {
   return `≈${short}`;
 }
 
+/** A number; a zero without its sign, which only a division by it shows. */
+const unsigned = (text: string): string => (Object.is(Number(text), -0) ? text.slice(1) : text);
+
 /** A number as the picture writes a value: what is whole ends with `.0`. */
-export const decimal = (x: number): string =>
-  rounded(Number.isInteger(x) ? x.toFixed(1) : String(x));
+export const decimal = (x: number, digits?: number): string =>
+  rounded(Number.isInteger(x) ? x.toFixed(1) : String(x), digits);
 
 function withDigits(text: string, digits: number): string {
   const number = Number(text);
   if (!/[.e]/.test(text) || text.trim() === "" || !Number.isFinite(number)) return text;
   if (text.length <= EXACT && digits >= DIGITS) return text;
   const size = Math.abs(number);
-  if (size !== 0 && (size < 1e-4 || size >= 1e6))
-    return number.toExponential(digits - 1).replace(/\.?0*e\+?/, "e");
+  if (size !== 0 && (size < 1e-4 || size >= 1e6)) return withExponent(number, digits);
   const short = String(
     Number(number.toPrecision(Math.max(digits, size >= 1 ? Math.floor(Math.log10(size)) + 1 : 0))),
   );
@@ -136,12 +148,12 @@ export function shortName(name: string, room: number): string {
 export function sizeOf(value: Value, room = 16, digits = 3): string {
   const text = written(value, room);
   if (text !== null || !(Array.isArray(value.data) || value.stats))
-    return text ?? elide(value.text ?? "…", room);
+    return text ?? cutTo(value.text ?? "…", room);
   if (notFinite(value)) return notFinite(value);
   const same = each(value);
   return same && wide(same) <= room
     ? same
-    : `±${rounded(String(Number(magnitude(value).toPrecision(digits))), digits)}`;
+    : `±${fitting(String(Number(magnitude(value).toPrecision(digits))), room - 1)}`;
 }
 
 /** How many: `1,003`. */
@@ -176,7 +188,7 @@ export function gone(row: Row, room: number): string {
 /** The whole value for the inspector: text as printed, or the statistics of a large array. */
 export function full(value: Value | null): string {
   if (!value) return "";
-  if (value.text !== undefined && !value.stats) return value.text;
+  if (value.text !== undefined && !value.stats) return unsigned(value.text);
   const s = value.stats;
   if (!s) return "";
   if (each(value)) return each(value);
@@ -211,7 +223,7 @@ export function inSentence(value: Value, row: Pick<Row, "shape">): string {
   const finite = numbers.filter(Number.isFinite);
   const { stats } = value;
   if ((!data && !stats) || (!stats && finite.length < numbers.length && finite.length === 0))
-    return value.text ?? shapeText(row);
+    return full(value) || shapeText(row);
   const count = stats ? row.shape.reduce((a, b) => a * b, 1) : numbers.length;
   const [low, high] = stats
     ? [toNumber(stats.min), toNumber(stats.max)]
@@ -354,7 +366,8 @@ export function withNumbers(row: Row, rows: Row[]): string {
     return withRows(row.said[0], row);
   const formula = row.said[0];
   return formula.replace(/\b[xy]\b/g, (name, at: number) => {
-    const text = texts[name === "x" ? 0 : 1] as string;
+    const given = texts[name === "x" ? 0 : 1] as string;
+    const text = /inf/.test(row.value?.text ?? "") ? given : unsigned(given); // 1 / -0.0 is -inf
     const alone =
       /(^|[(,] ?)$/.test(formula.slice(0, at)) && /^($|[),])/.test(formula.slice(at + 1));
     return text.startsWith("-") && !alone ? `(${text})` : text;

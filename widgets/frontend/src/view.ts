@@ -41,6 +41,7 @@ export class View {
     this.marks = new Marks(store);
     this.timeline = new Timeline(store);
     this.timeline.position = this.timeline.forward;
+    this.timeline.canContinue = !!options.sweep;
     this.trail = new Trail(this.timeline);
     this.el = h("div.mt-view", {
       lang: t("en"),
@@ -54,7 +55,7 @@ export class View {
     this.stepping = new Stepping(store, this.timeline, this.modes.predict, {
       go: (position) => this.go(position),
       pause: () => this.pause(),
-      ask: this.options.sweep,
+      ask: () => this.options.sweep?.() ?? false,
       drawn: () => this.painter.drawState(),
     });
     this.painter = new ViewPainter(this, () => this.keys?.keepFocus());

@@ -52,12 +52,7 @@ export function buildParts(view: View, options: ViewOptions, parts: ViewParts) {
       enter: (row) => view.enter(row),
       again: options.again,
     }),
-    stepbar: new StepBar(
-      timeline,
-      (position) => stepping.moveTo(position),
-      to,
-      () => stepping.asked !== "in vain",
-    ),
+    stepbar: new StepBar(timeline, (position) => stepping.moveTo(position), to),
     toolbar,
     results: new Results(store, (row) => view.select(row)),
     strip: parts.strip(store, (alarm) => (alarm.back ? back : to)(alarm.row)),

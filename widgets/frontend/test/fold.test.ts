@@ -31,7 +31,9 @@ it("writes the ends of a profile so that they fit into its node", () => {
     data: [...Array<number>(11).fill(-largest / 2), largest],
   });
   const numbers = ["5.075", "30.79"].map((text) => ({ text }) as Value) as [Value, Value];
-  expect(betweenEnds("∂", [array(0.000486), array(0.00393)], 17)).toBe("∂ 4.9e-4 ← 3.9e-3");
+  expect(betweenEnds("∂", [array(0.000486), array(0.00393)], 17)).toBe("∂ ±5e-4 ← ±0.004");
+  const small = ["0.24", "0.00045107686"].map((text) => ({ text }) as Value) as [Value, Value];
+  expect(betweenEnds("y", small, 16)).toBe("y: 0.24 → 4.5e-4"); // not 0.0…, which looks like zero
   expect(betweenEnds("∂", numbers, 17)).toBe("∂ 5.075 ← 30.79");
   expect(betweenEnds("y", numbers, 17)).toBe("y: 5.075 → 30.79");
   expect(betweenEnds("hidden_state", numbers, 17)).toBe("hi…e: 5.08 → 30.8");

@@ -1,6 +1,7 @@
 // Values in words.
 import { expect, it } from "vitest";
-import { inSentence, percent, rounded } from "../src/value";
+import type { Row } from "../src/schema";
+import { decimal, full, inSentence, percent, rounded, withNumbers } from "../src/value";
 
 it.each([
   [0, 1000, 0],
@@ -29,4 +30,23 @@ it.each([
   ["1234.5678", "1235"],
 ])("does not write %s as a whole number: %s", (text, expected) => {
   expect(rounded(text)).toBe(expected);
+});
+
+it("writes a zero without its sign, unless a division shows it", () => {
+  expect([rounded("-0.0"), decimal(-0), full({ text: "-0.0" })]).toEqual(["0.0", "0.0", "0.0"]);
+  const divided = (zero: string, result: string): string => {
+    const one = { shape: [] as number[], value: { text: "1.0" } };
+    const row = { ...one, inputs: [0, 1], said: ["x / y"], value: { text: result } };
+    return withNumbers(row as unknown as Row, [one, { ...one, value: { text: zero } }] as Row[]);
+  };
+  expect(divided("-0.0", "-inf")).toBe("1.0 / (-0.0)");
+  expect(divided("-0.0", "nan")).toBe("1.0 / 0.0");
+});
+
+it("writes an exact whole number of a product with its point", () => {
+  expect([decimal(-2, 7), decimal(0.46951234, 7), decimal(3)]).toEqual([
+    "-2.0",
+    "0.4695123",
+    "3.0",
+  ]);
 });
