@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 from click import echo
 
+from ..bridges.run_watch.accounts import ANOMALY_KINDS
 from ..bridges.run_watch.report import RunReport
 from ..common.atomic_write import lock_file, write_file
 from ..common.read_data import read_json
@@ -56,7 +57,8 @@ class RankReport(NamedTuple):
     Attributes:
         rank: The number of the process in the job.
         text: The report.
-        anomaly_moment: See ``RunReport``.
+        anomaly_moment: The backward pass in which the first non-finite value was seen and the value's position in
+            ``ANOMALY_KINDS``, or None if all values are finite.
         has_findings: Whether the report is about a problem.
     """
 
@@ -90,7 +92,8 @@ def print_or_collect_report(job: Job, report: RunReport) -> None:
         job: The job.
         report: The report of this process.
     """
-    moment = report.anomaly_moment and list(report.anomaly_moment)  # As JSON returns it.
+    anomaly = report.first_anomaly
+    moment = None if anomaly is None else [anomaly.pass_number, ANOMALY_KINDS.index(anomaly.kind)]
     own = RankReport(job.rank, str(report), moment, report.has_findings_or_unobserved_part)
     shown = [own]
     if job.local_count > 1:

@@ -3,12 +3,18 @@
 import pytest
 
 from minitape.bridges.model_page import ModelPage
+from minitape.bridges.run_watch.accounts import Anomaly
 from minitape.bridges.run_watch.report import RunReport
 from minitape.cli import job_page
+from minitape.recording.sites import NOWHERE
 
 HEALTHY = RunReport(ModelPage(), summary="Healthy.")
-NAN = RunReport(ModelPage(), anomaly="The loss is nan.", anomaly_moment=(6, 0), summary="Observed.")
-LATER_NAN = RunReport(ModelPage(), anomaly="The gradients are nan.", anomaly_moment=(6, 1), summary="Observed.")
+NAN = RunReport(
+    ModelPage(), anomaly="The loss is nan.", first_anomaly=Anomaly("loss", 6, 6, NOWHERE), summary="Observed."
+)
+LATER_NAN = RunReport(
+    ModelPage(), anomaly="The gradients are nan.", first_anomaly=Anomaly("gradient", 6, 6, NOWHERE), summary="Observed."
+)
 FAILED = RunReport(ModelPage(), ValueError("a bad batch"), summary="Stopped.")
 
 

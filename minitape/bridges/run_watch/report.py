@@ -11,6 +11,7 @@ from ...explain.fixes.answer_fixes import format_fix_sentence
 from ...explain.fixes.fault_site import Fix
 from ...explain.translated_sentences import fill
 from ..model_page import ModelPage
+from .accounts import Anomaly
 
 
 class ProblemGroup(NamedTuple):
@@ -115,8 +116,7 @@ class RunReport:
         error: The error that ended the program, or None if it ended normally.
         raised: The explanation of the error that ended the program, or None if none exists.
         anomaly: A paragraph about the first non-finite value, or "" if all values are finite.
-        anomaly_moment: When the first non-finite value was seen, or None if all values are finite. The moment consists
-            of the number of the backward pass and the value's position in ``ANOMALY_KINDS``.
+        first_anomaly: The first non-finite value, or None if all values are finite.
         anomaly_problems: The problems of the step in which the non-finite value arose.
         problems: The problems of parameters and of the whole run.
         remarks: Sentences about intentionally untrained parameters, and about what could not be observed.
@@ -131,7 +131,7 @@ class RunReport:
     error: BaseException | None = None
     raised: ProblemGroup | None = None
     anomaly: str = ""
-    anomaly_moment: tuple[int, int] | None = None
+    first_anomaly: Anomaly | None = None
     anomaly_problems: list[ProblemGroup] = field(default_factory=list)
     problems: list[ProblemGroup] = field(default_factory=list)
     remarks: TextList = field(default_factory=list)

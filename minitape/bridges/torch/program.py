@@ -22,7 +22,7 @@ from ...explain.translated_sentences import fill
 from ..model_page import ModelPage, join_parameter_names
 from ..nonfinite_values import explain_origin_of_nonfinite_values
 from ..program import FrameworkBlock, RunnableProgram, execute_as_main_and_pass_error
-from ..run_watch.accounts import ANOMALY_KINDS, Anomaly
+from ..run_watch.accounts import Anomaly
 from ..run_watch.anomaly_sentences import (
     describe_first_nonfinite_value,
     describe_second_run_and_compare_losses,
@@ -370,7 +370,13 @@ class WatchedProgram:
             self._anomaly_was_recorded = self._recording.is_recording
         self._recording.__exit__(type(error) if error else None, error, None)
         page = self._pages[0] if self._pages else ModelPage()
-        report = RunReport(page, error, passes=accounts.passes, steps=accounts.taken_step_count)
+        report = RunReport(
+            page,
+            error,
+            first_anomaly=accounts.anomaly,
+            passes=accounts.passes,
+            steps=accounts.taken_step_count,
+        )
         groups = remove_problems_disproved_by_whole_run(
             list_problem_groups(page), accounts, self._keys_by_name, self._keys_with_early_gradients
         )
@@ -380,8 +386,6 @@ class WatchedProgram:
             ) or self._explain_autograd_error_by_recording(error)
             has_gradients = len(accounts.losses) > 0
             groups = [group for group in groups if has_gradients and group.kind not in ("error", "unused")]
-        if accounts.anomaly is not None:
-            report.anomaly_moment = (accounts.anomaly.pass_number, ANOMALY_KINDS.index(accounts.anomaly.kind))
         explains_anomaly = self._anomaly_was_recorded and any(group.kind == "nonfinite" for group in groups)
         if accounts.anomaly is not None and not explains_anomaly:
             self._add_anomaly_and_its_problems(report, accounts.anomaly)

@@ -167,8 +167,10 @@ function turnsAt(builder: Builder, tokens: Token[], at: number): Token[][] | nul
   const [period, length] = found ?? [0, 0];
   const turn = tokens.slice(at, at + period);
   // a turn in which there is a loop becomes one when that is folded
-  if (!found || turn.some((_, k) => isLoop(builder.rows, turn, k))) return null;
-  return turnsOf(builder, tokens.slice(at, at + length), period);
+  if (!found || turn.some((_, k) => runAt(turn, k))) return null;
+  return Array.from({ length: length / period }, (_, turn) =>
+    tokens.slice(at + turn * period, at + (turn + 1) * period),
+  );
 }
 
 /**
@@ -195,27 +197,6 @@ function textTurnsAt({ rows }: Builder, tokens: Token[], at: number): Token[][] 
   // the test that ends a loop is no turn of it
   if (turns[turns.length - 1].every(({ start }) => rows.position[start] === 1)) turns.pop();
   return turns.length < TIMES ? null : turns;
-}
-
-/** Does a run begin here that is more than several operations of one kind on a line? */
-function isLoop({ place }: Skeleton, tokens: Token[], at: number): boolean {
-  const [period] = runAt(tokens, at) ?? [0];
-  return period > 0 && place[tokens[at].start] === place[tokens[at + period].start];
-}
-
-/**
- * The turns of a run, each as long as its period, or a part of that: where one operation of the
- * program comes again behind the last one, another turn has begun.
- */
-function turnsOf({ rows }: Builder, tokens: Token[], period: number): Token[][] {
-  const places = tokens.map(({ start }) => rows.place[start]);
-  const turns: Token[][] = [];
-  tokens.forEach((token, i) => {
-    const isAgain = places[i] === places[0] && places[i - 1] === places[period - 1];
-    if (i % period && !isAgain) turns[turns.length - 1].push(token);
-    else turns.push([token]);
-  });
-  return turns;
 }
 
 /** How many turns of a nested loop it takes until the same leaves are read again; 0 if none are. */

@@ -74,7 +74,7 @@ export function* layoutSteps(rows: Skeleton, wish: Wish): Generator<void, Layout
   const nodeRead = (i: number, k: number): number => {
     const input = rows.inputs[i][k];
     if (!rows.is(input, Is.LITERAL)) return shown[input];
-    const place = `${input}|${rows.place[i]}|${k}`;
+    const place = `${input}|${rows.sign[i]}|${k}`;
     let found = places.get(place);
     if (found === undefined) {
       found = shown[input];

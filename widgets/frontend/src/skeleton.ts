@@ -29,30 +29,28 @@ export interface SkeletonPart {
   scopes: string[][]; // all of them
 }
 
-// of a row: its bits, sign, scope, the tape that wrote it, its place, the row that it is below, its
-// loops and its position
-const FACTS = 8;
+// of a row: its bits, sign, scope, the tape that wrote it, the row that it is below, its loops and
+// its position
+const FACTS = 7;
 
 export class Skeleton {
   inputs: ArrayLike<number>[] = [];
-  sign: number[] = []; // equal for rows of the same operation at the same place
+  sign: number[] = []; // equal for rows of the same operation at the same place in the program
   scope: number[] = []; // a number in `scopes`
   scopes: string[][] = [[]];
   by: number[] = []; // the tape whose gradient wrote the row, -1 for none
   below: number[] = []; // the row below which one is drawn that a gradient wrote, -1 for none
-  place: number[] = []; // equal for rows of the same operation in the text of the program
   loops: number[] = []; // the loops of the program that its line is in: a number in `scopes`
   position: number[] = []; // in the bytecode of the program, 0 where it isn't known
   readFirst: number[] = []; // the first and the last row that reads it, -1 for none
   readLast: number[] = [];
   private bits: number[] = [];
   private signs = new Map<string, number>();
-  private places = new Map<string, number>();
-  private loopsOf: number[] = []; // by place
+  private loopsOf: number[] = []; // by sign
   private scopeOf = new Map<string, number>([["", 0]]);
   private columns = [
     ...[this.bits, this.sign, this.scope, this.by],
-    ...[this.place, this.below, this.loops, this.position],
+    ...[this.below, this.loops, this.position],
   ];
 
   get count(): number {
@@ -74,7 +72,6 @@ export class Skeleton {
       );
       const path = row.by === null || leaf ? row.scope : [`${WRITTEN}${row.by}`, ...row.scope];
       const scope = this.numberOf(path);
-      const place = number(this.places, `${row.line}|${row.site}|${row.file}|${row.op}`);
       const source = row.kind === "source";
       const bits = [
         leaf,
@@ -91,11 +88,10 @@ export class Skeleton {
         sign,
         scope,
         row.by ?? -1,
-        place,
         row.below ?? -1,
-        (this.loopsOf[place] ??= this.numberOf(listLoops(texts, row))),
+        (this.loopsOf[sign] ??= this.numberOf(listLoops(texts, row))),
         // what a loop computes in its own line, such as its condition, begins a turn
-        this.scopes[this.loopsOf[place]].at(-1) === nameLine(row, row.line ?? 0) ? 1 : row.site,
+        this.scopes[this.loopsOf[sign]].at(-1) === `${row.file}:${row.line}` ? 1 : row.site,
       ]);
     }
   }
@@ -159,10 +155,6 @@ function number(known: Map<string, number>, text: string): number {
   return found;
 }
 
-function nameLine({ file }: Pick<Row, "file">, line: number): string {
-  return `${file}:${line}`;
-}
-
 /** The loops around the line of a row, outermost first, by their own lines. */
 function listLoops(texts: Record<string, string>, { file, line }: Row): string[] {
   let depth = Infinity;
@@ -173,7 +165,7 @@ function listLoops(texts: Record<string, string>, { file, line }: Row): string[]
     const at = lines[k].search(/\S/);
     if (at < 0 || at >= depth) continue;
     depth = at;
-    if (/^\s*(for|while)\b/.test(lines[k])) loops.unshift(nameLine({ file }, k + 1));
+    if (/^\s*(for|while)\b/.test(lines[k])) loops.unshift(`${file}:${k + 1}`);
   }
   return loops;
 }
