@@ -528,7 +528,7 @@ for step in range(12):
 def test_the_first_steps_of_a_later_optimizer_are_recorded_too(tmp_path):
     done, answers = explain(tmp_path, TWO_PHASES)
     assert done.returncode == 1 and "Healthy" not in done.stderr
-    assert [(problem["cause"], problem["line"]) for problem in answers["problems"]] == [("loss_input", 17)]
+    assert [(problem["cause"], problem["line"]) for problem in answers["problems"]] == [("loss_input", 16)]
     assert answers["problems"][0]["names"] == ["student.bias", "student.weight"]
     assert answers["passes"] == 24 and answers["steps"] == 24
 

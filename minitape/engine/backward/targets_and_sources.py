@@ -20,6 +20,7 @@ from ..tensor.operation import check_broadcast
 from ..tensor.tensor import EagerTensor, Tensor, wrap_array_with_origin
 from ..tensor.variable import ResourceVariable
 from ..values.argument_errors import build_argument_error, build_dtype_error
+from ..values.dtypes import DType
 from ..values.nest import flatten, pack_sequence_as
 from .reachability import mark_rows_on_tape
 from .row_values import iter_operations_backward
@@ -78,9 +79,10 @@ def build_no_tensor_error(value: Object) -> Exception:
     """Build TensorFlow's error for a target or source that is not a tensor.
 
     Args:
-        value: The object. For a number or an array, the error is an AttributeError; otherwise, it is a TypeError.
+        value: The object. For a number, an array or a dtype, the error is an AttributeError; otherwise, it is a
+            TypeError.
     """
-    error_class = AttributeError if isinstance(value, Number) or hasattr(value, "dtype") else TypeError
+    error_class = AttributeError if isinstance(value, (Number, DType)) or hasattr(value, "dtype") else TypeError
     return hooks.add_non_tensor_note(error_class(f"{type(value).__name__!r} object has no attribute '_id'"), value)
 
 
