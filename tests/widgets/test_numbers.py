@@ -198,12 +198,12 @@ def agrees(text: str, number: Any) -> bool:
     """Whether a text shows this number or array: four digits of it, as many as fit beside its name in a loop, fewer of
     an array, or its shape.
     """
-    beside = re.match(r"[^:]+: (?:∂ )?-?\d+\.?(\d*)(?:e(-?\d+))?$", text)
+    beside = re.match(r"[^:]+: (?:∂ )?[-±]?\d+\.?(\d*)(?:e(-?\d+))?$", text)
     last = 10.0 ** (int(beside[2] or 0) - len(beside[1])) if beside else 0.0  # the unit of the last digit shown
     text = re.sub(r"^([^:]+: )?([∂=Σ×] )?", "", text)
     text = text.removesuffix(" + …")
     if most := re.fullmatch(r"±(\S+)", text):
-        return np.allclose(np.abs(number).max(), float(most[1]), rtol=6e-3)
+        return np.allclose(np.abs(number).max(), float(most[1]), rtol=6e-3, atol=0.51 * last)
     if each := re.fullmatch(r"(?:\(.*\) )?each (\S+)", text):
         return np.allclose(number, float(each[1]), rtol=6e-4)
     if text.startswith("("):
