@@ -33,6 +33,15 @@ EVERY = [pytest.param(fw, name, id=f"{fw}-{name}") for fw, cases in CASES.items(
 WRONG = [param for param in EVERY if CASES[param.values[0]][param.values[1]][0] != "connected"]
 
 
+def run_program_file(folder, text, names):
+    """The names of a program after it has run from a file, whose lines an explanation can quote."""
+    path = folder / "program.py"
+    path.write_text(text, encoding="utf-8")
+    space = dict(names)
+    exec(compile(text, str(path), "exec"), space)
+    return space
+
+
 def record_program(bridge, text, program):
     """The recording of a program, or of the function and the arguments that a program of JAX has."""
     if bridge.__name__.endswith("jax"):
@@ -196,10 +205,7 @@ with record() as recording:
         optimizer.step()
         optimizer.zero_grad()
 """
-    path = tmp_path / "program.py"
-    path.write_text(text, encoding="utf-8")
-    space: dict = {"torch": torch, "record": record}
-    exec(compile(text, str(path), "exec"), space)
+    space = run_program_file(tmp_path, text, {"torch": torch, "record": record})
     why = space["recording"].explain(space["model"]).problems[0]
     assert (why.cause, why.code) == ("not_optimized", replacement)
     assert "after the optimizer was created" in why.message
@@ -340,10 +346,7 @@ with record() as recording:
     loss.backward()
     optimizer.step()
 """
-    path = tmp_path / "program.py"
-    path.write_text(text, encoding="utf-8")
-    space: dict = {"torch": torch, "record": record}
-    exec(compile(text, str(path), "exec"), space)
+    space = run_program_file(tmp_path, text, {"torch": torch, "record": record})
     net, notes = space["net"], space["notes"]
     with record() as recording:
         net.norms[0](torch.ones(0, 2)).sum().backward()
