@@ -97,7 +97,7 @@ def _identify_leaf(record: Record, row: PictureRow) -> Hashable:
     leaf = record.leaves.get(row.row)
     if leaf is None:
         return row.form["label"], *row.inputs
-    return row.row if leaf.variable is None else id(leaf.variable)
+    return row.row if leaf.variable is None else ("variable", id(leaf.variable))
 
 
 def _iter_named_rows(record: Record, rows: Sequence[PictureRow]) -> Iterator[tuple[int, str]]:
