@@ -252,19 +252,30 @@ def _check_unoptimized_parameter(run: RunAccounts, account: Account, lines_of_us
         fields = {"what": fill("an optimizer"), "steps": format_step_count(run.taken_step_count)}
         variant = "" if lines_of_used_passes else "another"
         site = next((optimizer.site for optimizer in reversed(run.optimizers) if optimizer.steps), NOWHERE)
-        # The optimizer whose step follows the parameter's first pass was probably meant to hold the parameter.
-        twins = sorted(
-            {
-                (optimizer.site < min(lines), optimizer.site, optimizer.made_at)
-                for optimizer in run.optimizers
-                if NOWHERE not in (optimizer.site, optimizer.made_at)
-                and [other.accounts for other in run.optimizers].count(optimizer.accounts) > 1
-            }
-        )
-        if len(twins) > 1:
-            variant, site = "shared", twins[0][-1]
-            fields["other"] = format_place_suffix(twins[1][-1])
+        shared = _list_creation_sites_of_optimizers_with_same_parameters(run, lines)
+        if len(shared) > 1:
+            variant, site = "shared", shared[0]
+            fields["other"] = format_place_suffix(shared[1])
         yield RunFinding("not_optimized", variant, site, fields, [account.key])
+
+
+def _list_creation_sites_of_optimizers_with_same_parameters(run: RunAccounts, pass_sites: set[Site]) -> list[Site]:
+    """Return the lines that created optimizers which hold exactly the parameters of another optimizer.
+
+    The line of the optimizer that was probably meant to hold a missing parameter comes first. It is the optimizer whose
+    step follows the first backward pass of that parameter.
+
+    Args:
+        run: The accounts of the run.
+        pass_sites: The lines of the missing parameter's passes.
+    """
+    parameters = [optimizer.accounts for optimizer in run.optimizers]
+    shared = {
+        (optimizer.site < min(pass_sites), optimizer.site, optimizer.made_at)
+        for optimizer in run.optimizers
+        if NOWHERE not in (optimizer.site, optimizer.made_at) and parameters.count(optimizer.accounts) > 1
+    }
+    return [made_at for _, _, made_at in sorted(shared)]
 
 
 def find_optimizers_that_change_nothing(run: RunAccounts) -> RunFindings:
