@@ -27,7 +27,7 @@ SILENT_FUNCTIONS: dict[str, Callable[..., Any]] = {
     "log_escape": lambda *given: None,
     "store_creation_stack": lambda *given: None,
     "log_use_as_size": lambda *given: None,
-    "set_origin_from_inputs": lambda value, *given: value,
+    "set_origin_of_range": lambda value, *given: value,
     "set_gradient_origins": lambda *given: (),
     "capture_user_stack": lambda *given, **named: (),
 }
