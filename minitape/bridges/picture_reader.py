@@ -346,7 +346,8 @@ class RecordingSteps(SweepSteps):
 
     def take_steps(self, limit: OptionalNumber = None) -> list[StepFields]:
         """Return all steps, in the order in which the framework ran them. ``limit`` is ignored."""
-        return list(starmap(self._build_step, self._sweep.edges.items()))
+        with self._recording.leave_out_texts_if_long():
+            return list(starmap(self._build_step, self._sweep.edges.items()))
 
     def _build_step(self, call_row: int, edges: list[AdjointShare]) -> StepFields:
         """Return the ``StepFields`` of a call, with the shares that the call sent along its edges."""
@@ -388,7 +389,8 @@ class RecordingSteps(SweepSteps):
 
     def list_source_gradients(self) -> list:
         """Return the ``ValueFields`` of each source's adjoint, or None for a source that no adjoint reached."""
-        return [to_shown_value_fields(self._sweep.adjoints.get(row)) for row in self._source_rows]
+        with self._recording.leave_out_texts_if_long():
+            return [to_shown_value_fields(self._sweep.adjoints.get(row)) for row in self._source_rows]
 
 
 class RecordingReader(Reader):
@@ -415,7 +417,8 @@ class RecordingReader(Reader):
             return []
         first = self.row_count
         self.row_count = len(self.recording) if limit is None else min(len(self.recording), first + limit)
-        return [self._build_picture_row_with_name_and_known_rule(row) for row in range(first, self.row_count)]
+        with self.recording.leave_out_texts_if_long():
+            return [self._build_picture_row_with_name_and_known_rule(row) for row in range(first, self.row_count)]
 
     def read_first_and_last_rows(self, limit: int) -> PictureRows:
         """Return the first and last rows, ``limit`` in total, or all rows if there are at most ``limit``."""

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from .checkup import FrameworkRecording
 
 ROW_LIMIT = 20_000
-MAX_ROWS_WITH_TEXTS = 5_000  # Snapshots of recordings with more rows than this omit the texts of arrays.
+MAX_ROWS_WITH_TEXTS = 5_000  # Pictures of recordings with more rows than this omit the texts of arrays.
 SourcesByName = dict[str, Any]  # The parameters or arguments of a program. Each framework defines their type.
 # Pictures use the framework's own terms to say why a leaf gets a gradient.
 WATCH_REASONS = {"torch": "requires_grad", "jax": "argument"}
@@ -286,10 +286,13 @@ class Recording(PictureSource):
         Returns:
             The snapshot dictionary.
         """
-        with TemporaryAttributes(text_options, are_brief=len(self) > MAX_ROWS_WITH_TEXTS):
-            reader = RecordingReader(self, namespaces)
-            picture = build_snapshot(self, target, sources, reader, reader.read_new_rows())
-            return drop_excess_thumbnails(picture, count(1)) | {"insides": self.build_inside_fields_of_calls(target)}
+        reader = RecordingReader(self, namespaces)
+        picture = build_snapshot(self, target, sources, reader, reader.read_new_rows())
+        return drop_excess_thumbnails(picture, count(1)) | {"insides": self.build_inside_fields_of_calls(target)}
+
+    def leave_out_texts_if_long(self) -> TemporaryAttributes:
+        """Return a block in which arrays are shown without the texts of their elements if the recording is long."""
+        return TemporaryAttributes(text_options, are_brief=len(self) > MAX_ROWS_WITH_TEXTS)
 
     def graph(self, model: object = None) -> graphviz.Digraph:
         """Draw the whole model as a graph from top to bottom, with each layer as one node.
@@ -459,7 +462,10 @@ class Recording(PictureSource):
             kept_arrays: Ignored, because only tapes need them.
             namespaces: The dictionaries in which to look up Python names for rows.
         """
-        return [] if self._recording else list_shown_sweep_result_if_any(self, target, sources, namespaces)
+        if self._recording:
+            return []
+        with self.leave_out_texts_if_long():
+            return list_shown_sweep_result_if_any(self, target, sources, namespaces)
 
     def explain_gradient(self, target: Any, source: Any) -> Any:
         """Return the explanation that ``explain(target, source)`` returns.
