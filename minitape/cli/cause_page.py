@@ -15,6 +15,7 @@ from .messages import create_usage_error, say
 
 # The pages are in the first folder in an installed package, and in the second folder in the repository.
 PAGE_FOLDERS = (PACKAGE / "cause_pages", PACKAGE.parent / "docs" / "causes")
+NAMES = CAUSES.keys() - {"connected"}  # A gradient that is connected needs no page.
 FEWEST_WORDS = 3  # A text with fewer words is not searched for in error messages.
 
 
@@ -56,10 +57,10 @@ def find_causes_by_name_or_message(text: str) -> list[str]:
         The names of the causes. The list may be empty.
     """
     name = text.strip().strip("`").lower()
-    if name in CAUSES and name != "connected":
+    if name in NAMES:
         return [name]
     if name == "all":
-        return sorted(CAUSES.keys() - {"connected"})
+        return sorted(NAMES)
     causes_by_error = json.loads(find_cause_page_file("errors.json").read_text(encoding="utf-8"))
     searched = normalize_message_words(re.sub(r"^\s*[\w.]+(?:Error|Exception|Warning): ", "", text))
     found: list[str] = []
@@ -92,7 +93,7 @@ def describe_unknown_cause(text: str) -> str:
     Returns:
         The message, which also says how to list all causes.
     """
-    close_names = get_close_matches(text.lower(), CAUSES.keys() - {"connected"})
+    close_names = get_close_matches(text.lower(), NAMES)
     if close_names:
         message = "{name} is not the name of a cause. Did you mean {close}? To list all causes, use --cause all."
         return say(message, name=text, close=", ".join(close_names))
