@@ -58,11 +58,6 @@ class ExerciseFigures:
     median_minutes: OptionalFloat
     commonest_wrong_answer: CommonWrongAnswer | None
 
-    @property
-    def solved_count(self) -> int:
-        """The number of learners who solved the exercise."""
-        return self.first_try_count + self.later_try_count
-
 
 @dataclass(frozen=True)
 class LearnerFigures:
