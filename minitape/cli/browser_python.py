@@ -237,9 +237,8 @@ def write_minitape_wheel(target_folder: Path) -> Path:
     wheel = target_folder / f"{name}-py3-none-any.whl"
     with zipfile.ZipFile(wheel, "w") as archive:
         for archive_path, content in files.items():
-            zip_entry = zipfile.ZipInfo(archive_path)  # A fixed timestamp makes the wheel reproducible.
-            zip_entry.compress_type = zipfile.ZIP_DEFLATED
-            archive.writestr(zip_entry, content)
+            # A ZipInfo has a fixed timestamp, which makes the wheel reproducible.
+            archive.writestr(zipfile.ZipInfo(archive_path), content, zipfile.ZIP_DEFLATED)
     return wheel
 
 
