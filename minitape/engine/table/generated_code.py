@@ -127,15 +127,13 @@ class Substitution(ast.NodeTransformer):
         replacements: A dict that maps each variable's name to the tree that replaces it.
     """
 
-    def __init__(self, replacements: dict[str, str | ast.expr]):
-        """Store the replacements, given as text or as trees.
+    def __init__(self, replacements: dict[str, ast.expr]):
+        """Store the replacements.
 
         Args:
-            replacements: For each name, the expression that replaces it.
+            replacements: For each name, the tree that replaces it.
         """
-        self.replacements = {
-            name: parse_expression(value) if isinstance(value, str) else value for name, value in replacements.items()
-        }
+        self.replacements = replacements
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
         """Return a copy of the replacement of a name, or of the name itself if it has no replacement."""
@@ -209,4 +207,5 @@ def replace_operands(text: str, operands: TextSequence) -> str:
     Returns:
         The text of the new formula.
     """
-    return ast.unparse(Substitution(dict(zip("xy", operands, strict=False))).visit(parse_expression(text)))
+    trees = map(parse_expression, operands)
+    return ast.unparse(Substitution(dict(zip("xy", trees, strict=False))).visit(parse_expression(text)))
