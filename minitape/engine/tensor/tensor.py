@@ -18,7 +18,7 @@ from ..record.provenance import build_origin, log_escape
 from ..record.row_parts import FLOAT_TYPES
 from ..record.thread_state import state
 from ..types import Array, Function, Index, NumPyType, Object, OptionalFlag, OptionalText, Sizes, TensorMembers
-from ..values.dtypes import _BY_NUMPY, DType, find_dtype_of_numpy_dtype
+from ..values.dtypes import _BY_NUMPY, DType, as_dtype
 from ..values.shape import TensorShape
 
 
@@ -113,7 +113,7 @@ class EagerTensor(Tensor, metaclass=_FullName):
     def dtype(self) -> DType:
         """The type of the elements."""
         dtype = self._value.dtype
-        return _BY_NUMPY.get(dtype) or find_dtype_of_numpy_dtype(dtype)
+        return _BY_NUMPY.get(dtype) or as_dtype(dtype)
 
     @property
     def shape(self) -> TensorShape:

@@ -161,21 +161,4 @@ def find_dtype_of_numpy_dtype(dtype: np.dtype) -> DType:
     Raises:
         TypeError: If TensorFlow does not have this type.
     """
-    known_dtype = _BY_NUMPY.get(dtype)
-    return known_dtype if known_dtype is not None else as_dtype(dtype)
-
-
-def find_dtype_of_tensor_or_array(value: Object) -> DType:
-    """Find the DType of a tensor, array or NumPy scalar.
-
-    Args:
-        value: The tensor, array or scalar.
-
-    Returns:
-        The DType.
-
-    Raises:
-        TypeError: If TensorFlow does not have this type.
-    """
-    dtype = value.dtype
-    return dtype if isinstance(dtype, DType) else find_dtype_of_numpy_dtype(dtype)
+    return _BY_NUMPY.get(dtype) or as_dtype(dtype)

@@ -4,7 +4,7 @@ import numpy as np
 
 from ...types import Array, Function
 from ...values.argument_errors import build_argument_error
-from ...values.dtypes import find_dtype_of_tensor_or_array
+from ...values.dtypes import as_dtype
 from . import TABLE, declare
 from .formula import ARRAY
 from .numerics import wrap_to_compute_half_in_float32
@@ -103,7 +103,7 @@ def _apply_sparse_cross_entropy_rule(g: Array, z: Array, x: Array, labels: Array
         share[np.arange(labels.size), labels] -= 1
         share *= g[:, None]
         return share
-    unit = find_dtype_of_tensor_or_array(g).as_numpy_dtype(1)
+    unit = as_dtype(g.dtype).as_numpy_dtype(1)
     labels_one_hot = TABLE["one_hot"](labels, depth=x.shape[-1], on=unit, off=unit * 0, axis=-1)
     return _reshape_to_column(g) * (TABLE["softmax"](x, axis=-1) - labels_one_hot)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...tensor.tensor import Tensor, wrap_array_with_origin
 from ...types import Array
-from ...values.dtypes import DType, find_dtype_of_tensor_or_array
+from ...values.dtypes import DType, as_dtype
 from . import TABLE, Primitive, Rule, declare
 from .elementwise import RECORDED_FUNCTIONS
 
@@ -37,7 +37,7 @@ def warn_if_imaginary_discarded(from_dtype: DType, to_dtype: DType) -> None:
 def _apply_cast_rule(g: Array, z: Array, x: Array, *, dtype: DType) -> Array:
     if not dtype.differentiable:
         return None
-    input_dtype = find_dtype_of_tensor_or_array(x)
+    input_dtype = as_dtype(x.dtype)
     warn_if_imaginary_discarded(dtype, input_dtype)
     return TABLE["cast"](g, dtype=input_dtype)
 
@@ -55,7 +55,7 @@ def select_elements_in_rule(condition: Array, x: Array, y: Array) -> Array:
     """
     if not (isinstance(condition, Tensor) or isinstance(x, Tensor) or isinstance(y, Tensor)):
         return TABLE["select"](condition, x, y)
-    real = find_dtype_of_tensor_or_array(x if hasattr(x, "dtype") else y).as_numpy_dtype
+    real = as_dtype((x if hasattr(x, "dtype") else y).dtype).as_numpy_dtype
     x, y = (branch if isinstance(branch, Tensor) else wrap_array_with_origin(real(branch)) for branch in (x, y))
     return TABLE["select"](condition if isinstance(condition, Tensor) else wrap_array_with_origin(condition), x, y)
 

@@ -9,7 +9,7 @@ from numpy import ndarray
 
 from ...types import Adjoint, Array, Function, Sizes
 from ...values.argument_errors import build_argument_error
-from ...values.dtypes import DType, find_dtype_of_tensor_or_array
+from ...values.dtypes import DType, as_dtype
 from ..accelerator import create_filled_array
 from . import TABLE, declare
 from .numerics import get_extreme_value_of_dtype
@@ -111,7 +111,7 @@ def _apply_extreme_rule(g: Array, z: Array, x: Array, *, axis: Axes = None, keep
     Equal extreme elements share the adjoint evenly, as in TensorFlow's ``_MinOrMaxGrad``.
     """
     expanded = _expand_reduced_axes(z, x, axis, keepdims)
-    is_extreme = TABLE["cast"](TABLE["equal"](x, expanded), dtype=find_dtype_of_tensor_or_array(g))
+    is_extreme = TABLE["cast"](TABLE["equal"](x, expanded), dtype=as_dtype(g.dtype))
     tie_counts = TABLE["reduce_sum"](is_extreme, axis=axis, keepdims=True)
     return is_extreme / tie_counts * _expand_reduced_axes(g, x, axis, keepdims)
 
