@@ -6,7 +6,6 @@ The functions and their arguments follow TensorFlow (https://www.tensorflow.org/
 from __future__ import annotations
 
 from collections import namedtuple
-from functools import lru_cache
 from numbers import Integral
 from sys import _getframe
 from typing import TYPE_CHECKING
@@ -33,15 +32,13 @@ from .arguments import (
 
 if TYPE_CHECKING:
     from ..engine.tensor.variable import ResourceVariable
-    from ..engine.types import Attributes, DTypeLike, GraphName, Index, Object, OptionalFlag, Sizes, Value
+    from ..engine.types import DTypeLike, GraphName, Index, Object, OptionalFlag, Sizes, Value
     from ..engine.values.shape import TensorShape
 
 # -- slices ----------------------------------------------------------------------------------------
 
 
-def getitem(
-    tensor: Tensor, key: Index, variable: ResourceVariable | None = None, attrs: Attributes | None = None
-) -> Tensor:
+def getitem(tensor: Tensor, key: Index, variable: ResourceVariable | None = None) -> Tensor:
     """Return the part of a tensor that an index selects, ``tensor[key]``.
 
     A boolean tensor or array selects the elements where it is true. This function is differentiable with respect to
@@ -52,7 +49,6 @@ def getitem(
         key: The index inside the brackets of ``tensor[...]``.
         variable: The variable that ``tensor`` was read from, if any. The result then has an ``assign`` method that
             changes this part of the variable.
-        attrs: The attributes of the "slice" primitive, if they are already known.
 
     Returns:
         The selected tensor.
@@ -66,23 +62,27 @@ def getitem(
     >>> getitem(x, (slice(None), 1)).numpy(), getitem(x, x > 4).numpy()
     (array([2, 5], dtype=int32), array([5, 6], dtype=int32))
     """
-    if attrs is None and type(tensor) is EagerTensor:
-        attrs = _find_plain_slice_attrs(key, tensor._value.shape)
-    if attrs is None:
-        parts = key if isinstance(key, (list, tuple)) else [key]
-        if parts is key and key and isinstance(key[0], bool):
-            build_error = build_argument_error if {*map(type, key)} == {bool} else TypeError
-            raise build_error("Bools are not an index. To select by a mask, use tf.boolean_mask")
-        return _slice_by_parts_or_write_row(
-            tensor, [(part.start, part.stop, part.step) if type(part) is slice else part for part in parts], variable
-        )
-    selected: Tensor = run_and_record(TABLE["slice"], (tensor,), attrs, _getframe(1))
-    if variable is not None:
-        attach_assign_to_slice(selected, build_slice_assign(variable, attrs["spec"]))
-    return selected
+    spec = _find_plain_index(key, tensor._value.shape) if type(tensor) is EagerTensor else None
+    if spec is not None:
+        return _slice(tensor, spec, variable)
+    parts = key if isinstance(key, (list, tuple)) else [key]
+    if parts is key and key and isinstance(key[0], bool):
+        build_error = build_argument_error if {*map(type, key)} == {bool} else TypeError
+        raise build_error("Bools are not an index. To select by a mask, use tf.boolean_mask")
+    return _slice_by_parts_or_write_row(
+        tensor, [(part.start, part.stop, part.step) if type(part) is slice else part for part in parts], variable
+    )
 
 
 EagerTensor.__getitem__ = getitem  # type: ignore[method-assign]
+
+
+def _slice(tensor: Tensor, spec: tuple[Index, ...], variable: ResourceVariable | None) -> Tensor:
+    """Run the "slice" primitive. If the tensor is a variable's value, the result has an ``assign`` method."""
+    selected: Tensor = run_and_record(TABLE["slice"], (tensor,), {"spec": spec}, _getframe(2))
+    if variable is not None:
+        attach_assign_to_slice(selected, build_slice_assign(variable, spec))
+    return selected
 
 
 def _slice_by_parts(tensor: Tensor, parts: list[Index], variable: ResourceVariable | None = None) -> Tensor:
@@ -90,33 +90,20 @@ def _slice_by_parts(tensor: Tensor, parts: list[Index], variable: ResourceVariab
     key = [slice(*part) if type(part) is tuple else part for part in parts]
     if len(key) == 1 and (isinstance(key[0], bool) or getattr(key[0], "dtype", None) == np.bool_):
         return boolean_mask(tensor, key[0])
-    return getitem(tensor, key, variable, {"spec": to_numpy_index(tensor.shape, key)})
+    return _slice(tensor, to_numpy_index(tensor.shape, key), variable)
 
 
 # A traced function records each slice as a single row.
 _slice_by_parts_or_write_row = wrap_for_first_runs("getitem", _slice_by_parts)
 
 
-def _find_plain_slice_attrs(key: Index, sizes: Sizes) -> Attributes | None:
-    """Return the "slice" attributes for a key of integers and integer slices, or None for other keys."""
-    if type(key) is slice:
-        try:
-            return _find_one_slice_attrs(sizes, key.start, key.stop, key.step)
-        except TypeError:  # The slice is bounded by a tensor, which cannot be hashed for the cache.
-            return None
-    if type(key) is not tuple:
-        key = (key,)
-    if not 0 < len(key) <= len(sizes):
+def _find_plain_index(key: Index, sizes: Sizes) -> tuple[Index, ...] | None:
+    """Return the NumPy index for a key of integers and integer slices, or None for other keys."""
+    entries = key if type(key) is tuple else (key,)
+    if not 0 < len(entries) <= len(sizes):
         return None
-    spec = tuple(map(_find_plain_index_entry, key, sizes))
-    return None if None in spec else {"spec": spec}
-
-
-@lru_cache(1024, typed=True)
-def _find_one_slice_attrs(sizes: Sizes, start: Index, stop: Index, step: Index) -> Attributes | None:
-    """Return the attributes for one slice, or None for a slice with other bounds than integers."""
-    entry = _find_plain_index_entry(slice(start, stop, step), sizes[0]) if sizes else None
-    return None if entry is None else {"spec": (entry,)}
+    spec = tuple(map(_find_plain_index_entry, entries, sizes))
+    return None if None in spec else spec
 
 
 def _find_plain_index_entry(entry: Index, size: int) -> Index:
@@ -211,13 +198,14 @@ def _to_index_number(index: Index) -> int:
 
 def _normalize_index_entry(entry: Object, axis: int, size: int) -> Index:
     """Check an index and convert it to its position from the front. A slice is returned unchanged."""
-    if isinstance(entry, slice):
-        if entry.step == 0:
-            raise build_argument_error(f"The step of a slice must not be 0 (axis {axis})")
-        return entry
-    if not -size <= entry < size:
-        raise build_argument_error(f"slice index {entry} of dimension {axis} out of bounds: its size is {size}")
-    return entry % size
+    normalized_entry = _find_plain_index_entry(entry, size)
+    if normalized_entry is None:
+        raise build_argument_error(
+            f"The step of a slice must not be 0 (axis {axis})"
+            if isinstance(entry, slice)
+            else f"slice index {entry} of dimension {axis} out of bounds: its size is {size}"
+        )
+    return normalized_entry
 
 
 # -- elements at given positions -------------------------------------------------------------------
