@@ -261,17 +261,9 @@ def gather(
                 f"the axis must be {batch_rank}: got the shapes {x.shape} and {index_tensor.shape}, and the axis "
                 f"{axis_index}"
             )
-        return gather_nd(
-            x, _add_batch_indices(apply_primitive("reshape", index_tensor, shape=(*index_tensor.dims, 1)), batch_rank)
-        )
+        return gather_nd(x, apply_primitive("reshape", index_tensor, shape=(*index_tensor.dims, 1)), batch_rank)
     _check_gather_indices(TABLE["gather"], x, index_tensor, axis_index)
     return run_and_record(TABLE["gather"], (x, index_tensor), {"axis": axis_index})
-
-
-def _add_batch_indices(indices: Tensor, batch_rank: int) -> Tensor:
-    """Prepend to each index vector its position along the first ``batch_rank`` axes."""
-    batch_indices = np.moveaxis(np.indices(indices.dims[:-1], indices.dtype.as_numpy_dtype)[:batch_rank], 0, -1)
-    return apply_primitive("concat", wrap_array_with_origin(batch_indices), indices, axis=-1)
 
 
 def _check_gather_indices(primitive: Primitive, x: Tensor, indices: Tensor, axis: int = 0) -> None:
@@ -317,8 +309,10 @@ def gather_nd(params: Value, indices: Value, batch_dims: Value = 0, name: GraphN
             f"The first batch_dims={batch_rank} axes of params and indices must be equal, got {x.shape} and "
             f"{index_tensor.shape}"
         )
-    if batch_rank:
-        index_tensor = _add_batch_indices(index_tensor, batch_rank)
+    if batch_rank:  # Prepend to each index vector its position along the batch axes.
+        positions = np.indices(index_tensor.dims[:-1], index_tensor.dtype.as_numpy_dtype)[:batch_rank]
+        batch_indices = wrap_array_with_origin(np.moveaxis(positions, 0, -1))
+        index_tensor = apply_primitive("concat", batch_indices, index_tensor, axis=-1)
     _check_gather_nd_indices(TABLE["gather_nd"], x, index_tensor)
     return run_and_record(TABLE["gather_nd"], (x, index_tensor), {})
 
