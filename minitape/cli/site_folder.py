@@ -9,7 +9,7 @@ interrupts the exchange, it is undone. If the process is killed, the next build 
 import os
 import shutil
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import mkdtemp
 
@@ -76,18 +76,13 @@ def _exchange_sites(target_folder: Path, scratch_folder: Path, old_names: NameSe
     moves += [(scratch_folder / "new" / name, target_folder / name) for name in sorted(new_names)]
     # The manifest first lists the files of both sites, in case the process is killed during the exchange.
     _write_manifest(target_folder, old_names | new_names)
-    done_moves = []
-    try:
+    with ExitStack() as undo:  # An error runs these calls in reverse order.
+        undo.callback(_write_manifest, target_folder, old_names)
         for source, destination in moves:
             os.rename(source, destination)
-            done_moves.append((source, destination))
+            undo.callback(os.rename, destination, source)
         _write_manifest(target_folder, new_names)
-    except BaseException:
-        with suppress(OSError):
-            for source, destination in reversed(done_moves):
-                os.rename(destination, source)
-            _write_manifest(target_folder, old_names)
-        raise
+        undo.pop_all()
 
 
 def _write_manifest(target_folder: Path, names: Iterable[str]) -> None:
