@@ -20,6 +20,7 @@ from ..common.syntax import select_nodes
 from ..common.translation import say
 from ..engine.record import log_warnings
 from ..engine.types import Names, OptionalNumber
+from ..engine.values.nest import flatten
 from .answer_comparison import compare_answers, has_blank_part
 from .call_log import ObservedRun, ObservedRuns, limit_iterations, observe_run
 from .error_hints import find_error_hint
@@ -342,7 +343,7 @@ def _find_solution_variant_hint(attempt: Attempt, program: str) -> str:
 def find_unused_tape_hint(exercise: Exercise, observed_runs: ObservedRuns) -> str:
     """Say what a program did instead of asking a tape, or return "" if it asked one or did not have to."""
     for case, observed in zip(exercise.cases, observed_runs, strict=True) if exercise.order else ():
-        if not _has_unknown_function(case):
+        if not any(isinstance(argument, UnknownFunction) for argument in flatten(case)):
             continue
         if not any(run.calls for run in observed_runs):
             return say(
@@ -368,9 +369,3 @@ def find_unused_tape_hint(exercise: Exercise, observed_runs: ObservedRuns) -> st
                 asked=exercise.order,
             )
     return ""
-
-
-def _has_unknown_function(argument: Answer) -> bool:
-    return isinstance(argument, UnknownFunction) or (
-        isinstance(argument, (list, tuple)) and any(map(_has_unknown_function, argument))
-    )

@@ -25,6 +25,7 @@ from ..engine.derivatives.forward_mode import ForwardAccumulator
 from ..engine.record import provenance
 from ..engine.record.thread_state import state
 from ..engine.tensor.variable import ResourceVariable
+from ..engine.values.nest import flatten
 from ..recording.graph_nodes import find_operation_and_inputs
 from .answer_comparison import to_numpy_value
 
@@ -266,7 +267,7 @@ def _wrap_question_method(observed: ObservedRun, method: Answer) -> Answer:
             observed.asked_names.append(dict(sys._getframe(1).f_locals))
         # A Jacobian needs a sweep for each number of the target.
         sweep_count = int(np.size(to_numpy_value(target))) if "jacobian" in method.__name__ else 1
-        is_answered = _has_any_gradient(answer)
+        is_answered = any(gradient is not None for gradient in flatten(answer))
         observed.questions.append(
             LoggedQuestion(order, is_answered, recording_tapes, is_reversed, explanations, sweep_count, operations)
         )
@@ -311,9 +312,3 @@ def _list_operations_of_short_tape(tape: Answer) -> Names:
     if record is None or len(record) > MAX_ROWS:
         return ()
     return tuple(getattr(find_operation_and_inputs(record, row)[0], "name", "") for row in range(len(record)))
-
-
-def _has_any_gradient(gradients: Answer) -> bool:
-    if isinstance(gradients, dict):
-        gradients = list(gradients.values())
-    return any(map(_has_any_gradient, gradients)) if isinstance(gradients, (list, tuple)) else gradients is not None
