@@ -124,6 +124,10 @@ class ConcreteFunction:
         """The program that computes results and new states from the varying feeds."""
         return RowProgram(self.traced_rows, self.fetch_rows, self.varying_rows, self.effects)
 
+    def list_result_shapes_and_dtypes(self) -> list[tuple]:
+        """List the shape and dtype of each result."""
+        return [self.traced_rows.shape_dtypes[row] for row in self.result_rows]
+
     def get_or_record_gradient(self) -> ConcreteGradient:
         """Return the gradient. The first call of this method records the backward sweep, as rows of the first run."""
         with self.first_run.lock:

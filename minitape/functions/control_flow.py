@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,23 +24,9 @@ from ..engine.tensor.conversion import convert_to_tensor
 from ..engine.tensor.tensor import Tensor
 from ..engine.types import Adjoint, Function, OptionalText, Structure, Value
 from ..engine.values.nest import flatten, map_structure, pack_sequence_as
-from .concrete_function import ConcreteFunction, run_and_trace_function
+from .concrete_function import ConcreteFunction, FirstRunResult, run_and_trace_function
 from .effect_rows import PythonRow, run_and_write_row
 from .first_run import FirstRun, GuardError, NotRecordableError, find_current_first_run
-
-
-class RecordedBody(NamedTuple):
-    """A branch, or the condition or body of a loop.
-
-    Attributes:
-        concrete_function: The branch, condition or body as a concrete function.
-        shape_dtypes: The shape and dtype of each result.
-        pack_results: A function that packs result tensors into the structure that the function returned.
-    """
-
-    concrete_function: ConcreteFunction
-    shape_dtypes: list[tuple]
-    pack_results: Callable[[Sequence], Any]
 
 
 def cond(
@@ -178,22 +163,17 @@ def _record_or_run_python(record_row: Callable, run_in_python: Callable) -> Stru
     return run_in_python()
 
 
-def _record_body(name: str, function: Callable, tensors: Sequence = ()) -> RecordedBody:
+def _record_body(name: str, function: Callable, tensors: Sequence = ()) -> FirstRunResult:
     """Record a branch, or the condition or body of a loop, in a tentative run.
 
     Raises:
         NotRecordableError: If the function raises an error.
     """
     try:
-        concrete_function, pack_results, _ = run_and_trace_function(FirstRun(name), function, tensors)
+        return run_and_trace_function(FirstRun(name), function, tensors)
     except Exception as error:
         # If Python then runs the function outside the tentative run, the error is raised again.
         raise NotRecordableError from error
-    return RecordedBody(
-        concrete_function,
-        [concrete_function.traced_rows.shape_dtypes[row] for row in concrete_function.result_rows],
-        pack_results,
-    )
 
 
 def _run_and_write_control_flow_row(
@@ -232,8 +212,8 @@ def _write_cond_row(pred: Tensor, false_fn: Callable, true_fn: Callable) -> Stru
     """
     else_body = _record_body("else", false_fn)
     then_body = _record_body("then", true_fn)
-    shape_dtypes = then_body.shape_dtypes
-    if shape_dtypes != else_body.shape_dtypes:
+    shape_dtypes = then_body.concrete_function.list_result_shapes_and_dtypes()
+    if shape_dtypes != else_body.concrete_function.list_result_shapes_and_dtypes():
         raise NotRecordableError
 
     def select_branch(inputs: Sequence) -> tuple[ConcreteFunction, int, Sequence]:
@@ -294,7 +274,7 @@ def _write_while_row(condition_function: Callable, body_function: Callable, vari
     body = _record_body("turn", body_function, variables)
     concrete_condition = condition.concrete_function
     concrete_body = body.concrete_function
-    if body.shape_dtypes != [(t.dims, t._value.dtype) for t in variables]:
+    if concrete_body.list_result_shapes_and_dtypes() != [(t.dims, t._value.dtype) for t in variables]:
         raise NotRecordableError
 
     def split_loop_inputs(inputs: Sequence) -> tuple[Sequence, Sequence, Sequence]:
