@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     )
     from .fusion import TracedRowsInterface
 
-COMPILES_IN_BACKGROUND = True  # If this is true, calls to a function do not wait for numba.
 SECONDS_TO_LOAD_NUMBA, SECONDS_TO_COMPILE = 0.4, 0.35
 SECONDS_PER_CALL, SECONDS_PER_ELEMENT = 1e-6, 1e-9  # The estimated costs of a call without loops.
 
@@ -547,9 +546,7 @@ class _Compilation:
         self._build_writer = build_writer
         self.program: Function | None = None
         self.is_running = True
-        if not COMPILES_IN_BACKGROUND:
-            self._compile_program()
-        elif start_thread(self._compile_program, "minitape-fuses", daemon=False) is None:
+        if start_thread(self._compile_program, "minitape-fuses", daemon=False) is None:
             self.is_running = False
 
     def _compile_program(self) -> None:
