@@ -12,7 +12,6 @@ from typing import IO, Any
 
 import psutil
 from ipykernel.ipkernel import IPythonKernel
-from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
 
 from ..common.atomic_write import open_replacement_file
 from ..common.read_data import MAX_NOTEBOOK_SIZE, read_bytes
@@ -97,10 +96,6 @@ class NotebookContentsMixin:
             return psutil.Process(kernel.provisioner.pid).create_time()
         except (AttributeError, psutil.Error):  # The kernel is running on a different machine or has just exited.
             return 0.0
-
-
-class Notebooks(NotebookContentsMixin, AsyncLargeFileManager):  # type: ignore[misc]  # Its bases differ.
-    """Jupyter's own contents manager, extended with the mixin."""
 
 
 class KernelAdviceMixin:

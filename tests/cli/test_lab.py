@@ -19,11 +19,12 @@ import nbformat
 import pytest
 from click.testing import CliRunner
 from ipykernel.ipkernel import IPythonKernel
+from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
 from nbformat.sign import MemorySignatureStore, NotebookNotary
 
 from minitape.cli import lab as lab_command
 from minitape.cli import main
-from minitape.cli.contents_manager import Notebooks
+from minitape.cli.contents_manager import NotebookContentsMixin
 from minitape.cli.course_map import MAP_FILE, build_course_map
 from minitape.cli.lesson_files import (
     copy_missing_lessons,
@@ -32,10 +33,13 @@ from minitape.cli.lesson_files import (
     list_notebook_files,
 )
 from minitape.cli.notebook_rules import WIDGET_VIEW
+from minitape.cli.server import _derive_class_with_mixin
 from minitape.course import Exercise, add_exercise, predict
 from minitape.course.checker import count_try_and_build_feedback
 
 from .conftest import run_minitape
+
+Notebooks = _derive_class_with_mixin(NotebookContentsMixin, AsyncLargeFileManager)
 
 
 def list_notebook_names(folder):

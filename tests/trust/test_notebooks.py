@@ -10,9 +10,10 @@ from jupyter_server.services.contents.largefilemanager import AsyncLargeFileMana
 from nbformat.sign import MemorySignatureStore, NotebookNotary
 
 from minitape.cli.check_notebooks import check_notebook
-from minitape.cli.contents_manager import Notebooks
+from minitape.cli.contents_manager import NotebookContentsMixin
 from minitape.cli.lesson_files import list_notebook_files
 from minitape.cli.notebook_rules import WIDGET_VIEW
+from minitape.cli.server import _derive_class_with_mixin
 from minitape.common.read_data import read_bytes
 
 
@@ -64,7 +65,7 @@ NOTEBOOKS = {
 def test_it_opens(tmp_path, what):
     (tmp_path / "a.ipynb").write_text(json.dumps(NOTEBOOKS[what]))
     found = []
-    for kind in (AsyncLargeFileManager, Notebooks):
+    for kind in (AsyncLargeFileManager, _derive_class_with_mixin(NotebookContentsMixin, AsyncLargeFileManager)):
         manager = kind(root_dir=str(tmp_path), notary=NotebookNotary(store_factory=MemorySignatureStore), parent=None)
         with ThreadPoolExecutor(1) as elsewhere:  # An event loop may be running in this thread.
             found.append(elsewhere.submit(asyncio.run, manager.get("a.ipynb")).result())
