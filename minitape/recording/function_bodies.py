@@ -196,6 +196,6 @@ def compute_custom_shares_for_unit_adjoints(record: Record, call: Call) -> list[
     unit_adjoints = [wrap_array_with_origin(np.ones(shape, dtype)) for shape, dtype in specs]
     try:
         with suspend_recording(), redirect_stdout(StringIO()):
-            return list(call.attrs["call"].shares(unit_adjoints))
+            return list(call.attrs["call"].compute_shares(unit_adjoints))
     except Exception:
         return None
