@@ -10,7 +10,7 @@ import sys
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from types import CodeType
-from warnings import catch_warnings, simplefilter
+from warnings import catch_warnings
 
 from ..engine.record.interrupt_safe import make_interrupt_safe_context_manager
 from ..engine.record.record import Record
@@ -119,8 +119,7 @@ def read_source_lines(filename: str) -> NameList:
 @make_interrupt_safe_context_manager
 def suppress_syntax_warnings() -> Iterator[None]:
     r"""Suppress the warnings that Python has already shown about the user's code, such as the one for ``"\d"``."""
-    with catch_warnings():
-        simplefilter("ignore")
+    with catch_warnings(action="ignore"):
         yield
 
 

@@ -497,14 +497,13 @@ class ValueGraph:
         # A new call may have the same id as a call that no longer exists.
         if cached is not None and cached[0] is call:
             return cached[1]
-        is_custom = call.primitive.name == "custom_gradient"
         concrete_function = call.attrs.get("concrete_function")
         if concrete_function is not None and concrete_function._gradient is not None:
             passes = [part is not None for part in concrete_function._gradient.gradient_rows]
+        elif call.primitive.name == "custom_gradient":
+            passes = list_whether_inputs_get_custom_share(record, call)
         else:
             passes = [True] * len(call.inputs)
-            if is_custom:
-                passes = list_whether_inputs_get_custom_share(record, call)
         self._passes_by_call[id(call)] = call, passes
         return passes
 
