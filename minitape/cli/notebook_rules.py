@@ -423,14 +423,11 @@ def translate_verdicts_to_english(text: str) -> str:
 @cache
 def _list_english_replacements() -> list[tuple[re.Pattern[str], str]]:
     """List (pattern, English replacement) pairs for the words that verdicts begin with in each language."""
-    tables = [load_translations(CHECK, code) for code in find_lesson_folders_by_language()]
     replacements = []
-    for texts in tables:
-        for mark in MARKS:
-            if not texts.get(mark):
-                continue
-            translated_parts = _FIELD_PATTERN.split(texts[mark])
-            english_parts = _FIELD_PATTERN.split(mark)
+    for code in find_lesson_folders_by_language():
+        texts = load_translations(CHECK, code)
+        for mark in filter(texts.get, MARKS):
+            translated_parts, english_parts = _FIELD_PATTERN.split(texts[mark]), _FIELD_PATTERN.split(mark)
             pattern = re.compile(r"^([ \t]*)" + "(.*?)".join(map(re.escape, translated_parts)), re.MULTILINE)
             replacements.append((pattern, r"\1" + r"\2".join(english_parts)))
     return replacements
