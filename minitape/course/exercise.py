@@ -124,12 +124,6 @@ class Exercise:
             mistakes = [replace(mistake, answer=self.expect | mistake.answer) for mistake in mistakes]
         object.__setattr__(self, "mistakes", mistakes)
 
-    def _replace_expected_part(self, place: Answer, value: Answer) -> Answer:
-        """Return the expected answer with a different value in one of its places."""
-        if isinstance(self.expect, dict):
-            return self.expect | {place: value}
-        return [*self.expect[: place - 1], value, *self.expect[place:]]
-
     def say(self, name: str) -> str:
         """Return a sentence of the exercise in the user's language.
 
@@ -263,9 +257,12 @@ def _iter_mistakes(exercise: Exercise, texts: ExerciseTexts) -> Iterator[Mistake
     """Yield the likely wrong answers in the order of the source: values, and the mistakes that Python names."""
     named_mistakes = {mistake.named: mistake for mistake in exercise.mistakes}
     for wrong in texts.wrong_answers:
-        if wrong.kind == "value" and wrong.part:
-            place = int(wrong.part) if isinstance(exercise.expect, list) else wrong.part
-            yield Mistake(exercise._replace_expected_part(place, wrong.answer), wrong.reply)
+        if wrong.kind == "value" and wrong.part and isinstance(exercise.expect, list):
+            wrong_list = [*exercise.expect]
+            wrong_list[int(wrong.part) - 1] = wrong.answer
+            yield Mistake(wrong_list, wrong.reply)
+        elif wrong.kind == "value" and wrong.part:
+            yield Mistake({wrong.part: wrong.answer}, wrong.reply)
         elif wrong.kind == "value":
             yield Mistake(wrong.answer, wrong.reply)
         elif wrong.kind == "name" and wrong.answer in named_mistakes:
