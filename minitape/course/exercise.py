@@ -215,12 +215,9 @@ def complete_exercises(lesson: str, exercises: Sequence[Exercise]) -> tuple[Exer
         LessonSourceError: If an exercise, a mistake or a trial has no text in the source, or a text has no use.
     """
     texts_by_exercise = read_lesson(lesson).exercises
-    if unused := texts_by_exercise.keys() - {exercise.name for exercise in exercises}:
-        unused = {name for name in unused if texts_by_exercise[name] != ExerciseTexts()}
-    if unused:
-        raise LessonSourceError(
-            f"lesson {lesson} has texts for exercises that do not exist in Python: {sorted(unused)}"
-        )
+    unused = texts_by_exercise.keys() - {exercise.name for exercise in exercises}
+    if unused_names := sorted(name for name in unused if texts_by_exercise[name] != ExerciseTexts()):
+        raise LessonSourceError(f"lesson {lesson} has texts for exercises that do not exist in Python: {unused_names}")
     return tuple(_complete_exercise(exercise, texts_by_exercise.get(exercise.name)) for exercise in exercises)
 
 
