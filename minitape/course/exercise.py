@@ -225,17 +225,17 @@ def _complete_exercise(exercise: Exercise, texts: ExerciseTexts | None) -> Exerc
     if texts is None or not texts.hints:
         raise LessonSourceError(f"the source of the lesson has no hints for exercise {exercise.name}")
     names_in_python = {mistake.named for mistake in exercise.mistakes} | _list_names_in_functions(exercise)
-    sentences = {answer.answer: answer.reply for answer in texts.wrong_answers if answer.kind == "name"}
+    replies_by_kind: dict[str, dict[Answer, str]] = {kind: {} for kind in ("change", "program", "member", "name")}
+    for wrong in texts.wrong_answers:
+        if wrong.kind in replies_by_kind:
+            replies_by_kind[wrong.kind][wrong.answer] = wrong.reply
+    sentences = replies_by_kind["name"]
     if sentences.keys() != names_in_python:
         raise LessonSourceError(
             f"exercise {exercise.name} has names that appear only in Python or only in its source: "
             f"{sorted(sentences.keys() ^ names_in_python)}"
         )
-    answers_by_kind: dict[str, dict[Answer, str]] = {kind: {} for kind in ("change", "program", "member")}
-    for wrong in texts.wrong_answers:
-        if wrong.kind in answers_by_kind:
-            answers_by_kind[wrong.kind][wrong.answer] = wrong.reply
-    changes = {" => ".join(pieces): reply for pieces, reply in answers_by_kind["change"].items()}
+    changes = {" => ".join(pieces): reply for pieces, reply in replies_by_kind["change"].items()}
     return replace(
         exercise,
         hint=tuple(texts.hints),
@@ -243,8 +243,8 @@ def _complete_exercise(exercise: Exercise, texts: ExerciseTexts | None) -> Exerc
         asks=texts.asks,
         from_tape=texts.not_from_tape,
         mistakes=[*_iter_mistakes(exercise, texts)],
-        changes=changes | answers_by_kind["program"],
-        reasons=answers_by_kind["member"],
+        changes=changes | replies_by_kind["program"],
+        reasons=replies_by_kind["member"],
         sentences=sentences,
         trials=[_complete_trial(exercise.name, trial, texts) for trial in exercise.trials],
     )
@@ -276,12 +276,12 @@ def _complete_trial(exercise_name: str, trial: AnswerTrial, texts: ExerciseTexts
 
 def _list_names_in_functions(exercise: Exercise) -> NameSet:
     """List the names of sentences that an exercise's own checks return, which are their strings with spaces."""
-    constants: list[object] = []
+    names: NameSet = set()
     for function in (exercise.also, exercise.of_wrong):
         code = getattr(function, "__code__", None)
-        constants += code.co_consts if code and function.__module__.startswith("minitape.course.lesson_") else ()
-    docs = {getattr(function, "__doc__", None) for function in (exercise.also, exercise.of_wrong)}
-    names = {text for text in constants if isinstance(text, str) and " " in text and text not in docs}
+        if code and function.__module__.startswith("minitape.course.lesson_"):
+            texts = (constant for constant in code.co_consts if isinstance(constant, str))
+            names |= {text for text in texts if " " in text and text != function.__doc__}
     return names - read_lesson(exercise.lesson).sentences.keys()
 
 
