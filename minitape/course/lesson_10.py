@@ -5,7 +5,7 @@ import re
 from ..engine.types import FloatList, Function
 from .attempt import find_function_source
 from .call_log import ObservedRuns
-from .exercise import Exercise, Mistake, complete_exercises, raise_error
+from .exercise import Exercise, Mistake, complete_exercises
 from .unknown_functions import Polynomial, TracedNumber
 
 F = TracedNumber(0, 0, 1)
@@ -131,8 +131,8 @@ def two_slopes(f, value):
                         ),
                     }.items()
                 ),
-                Mistake(raise_error, named="f called outside a trace", error="only inside a traced|放在跟踪过的函数里"),
-                Mistake(raise_error, named="number asked while tracing", error="Python asked for"),
+                Mistake(named="f called outside a trace", error="only inside a traced|放在跟踪过的函数里"),
+                Mistake(named="number asked while tracing", error="Python asked for"),
             ],
         ),
         Exercise("10.3", expect={"A": 1, "B": 2, "C": 3, "D": 1}),
@@ -143,13 +143,12 @@ def two_slopes(f, value):
             also=_find_unrolled_loop_hint,
             mistakes=[
                 Mistake(
-                    raise_error,
                     named="tensor in range",
                     where=r"(?m)^ *for .*(in (range\((int\()?)?times\b|\.numpy\()",
                     error="Python asked for|iterate over|as an integer",
                 ),
-                Mistake(raise_error, named="two kinds of numbers", error="was expected to be a"),
-                Mistake(raise_error, named="body as condition", where=r"while_loop", error="truth value"),
+                Mistake(named="two kinds of numbers", error="was expected to be a"),
+                Mistake(named="body as condition", where=r"while_loop", error="truth value"),
             ],
         ),
         Exercise("10.5", expect={"A": 1, "B": 2, "C": 3, "D": 2}),
