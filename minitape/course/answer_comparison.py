@@ -291,7 +291,11 @@ def compute_shape(value: Answer) -> Sizes:
 
 
 def describe_kind(value: Answer) -> str:
-    """Describe what an answer is: "a number", "None", "a list of 3", "a dictionary with the keys 'A', 'B'"."""
+    """Describe what an answer is: "a number", "None", "a list of 3", "a dictionary with the keys 'A', 'B'".
+
+    >>> describe_kind(np.ones(3)), describe_kind(np.ones((2, 3)))
+    ('an array of 3 numbers', 'an array of 2 by 3 numbers')
+    """
     value = to_numpy_value(value)
     if isinstance(value, LabeledValue):
         return next(iter(value))
@@ -303,26 +307,16 @@ def describe_kind(value: Answer) -> str:
         template = say("a list of length {count}") if isinstance(value, list) else say("a tuple of length {count}")
         return template.format(count=len(value))
     if isinstance(value, ndarray) and value.shape:
-        return (
-            say("an array of {sizes} True and False values", sizes=say(" by ").join(map(str, value.shape)))
-            if value.dtype.kind == "b"
-            else _describe_array_of_shape(value.shape)
-        )
+        sizes = say(" by ").join(map(str, value.shape))
+        if value.dtype.kind == "b":
+            return say("an array of {sizes} True and False values", sizes=sizes)
+        if value.shape == (1,):
+            return say("an array of one number")
+        return say("an array of {sizes} numbers", sizes=sizes)
     if isinstance(value, type):
         return say("the class {name}", name=value.__name__)
     kind_name = next((say(KIND_NAMES[types]) for types in KIND_NAMES if isinstance(value, types)), "")
     return kind_name or say("an object of type {type}", type=type(value).__name__)
-
-
-def _describe_array_of_shape(shape: Sizes) -> str:
-    """Describe an array of this shape.
-
-    >>> _describe_array_of_shape((3,)), _describe_array_of_shape((2, 3))
-    ('an array of 3 numbers', 'an array of 2 by 3 numbers')
-    """
-    if shape == (1,):
-        return say("an array of one number")
-    return say("an array of {sizes} numbers", sizes=say(" by ").join(map(str, shape)))
 
 
 def _build_mismatch_comparison(answer: Answer, expected: Answer) -> AnswerComparison:
