@@ -9,7 +9,7 @@ from types import TracebackType
 from ..common.translation import join_sentences, say
 from ..engine.types import NameList
 from .answer_comparison import describe_kind
-from .exercise import Answer, Program
+from .exercise import Program
 
 MIN_WORD_LENGTH = 3
 # An error gets the hint of the first pattern that matches its classes or its message. The patterns have dots instead of
@@ -149,6 +149,8 @@ def find_name_error_hint(error: BaseException, function: Program) -> str:
     ...     print(find_name_error_hint(error, half))
     Python does not know the name 'too'. Is it misspelled, or is it defined in a cell that has not been run?
     """
+    import minitape as tf  # At the top of the module, this import would be circular.
+
     message = str(error)
     if "where it is not associated with a value" in message and (
         name := _find_first_group(r"variable '(\w+)'", message)
@@ -157,7 +159,7 @@ def find_name_error_hint(error: BaseException, function: Program) -> str:
     if isinstance(error, NameError) and (
         name := getattr(error, "name", None) or _find_first_group(r"name '(\w+)'", message)
     ):
-        if name in _list_public_names(import_minitape()):
+        if name in _list_public_names(tf):
             return say(
                 "Python does not know the name {name}. The name belongs to tf, so write {full}.",
                 name=repr(name),
@@ -186,16 +188,18 @@ def find_name_error_hint(error: BaseException, function: Program) -> str:
 
 def _find_missing_attribute_hint(attribute_name: str, owner: object) -> str:
     """Return a hint for a missing attribute that resembles an existing one or belongs to another object."""
-    if attribute_name in _list_public_names(import_minitape().GradientTape):  # Names of `tf` are looked up below.
+    import minitape as tf  # At the top of the module, this import would be circular.
+
+    if attribute_name in _list_public_names(tf.GradientTape):  # Names of `tf` are looked up below.
         tape_hint = say(
             "{name} is a tape method. Write {example}.", name=attribute_name, example=f"tape.{attribute_name}(...)"
         )
-        return tape_hint if owner is import_minitape() or hasattr(owner, "dtype") else ""
+        return tape_hint if owner is tf or hasattr(owner, "dtype") else ""
     problem = say("There is no {name} here.", name=repr("." + attribute_name))
-    tf_names = _list_public_names(import_minitape())
+    tf_names = _list_public_names(tf)
     own_names = _list_public_names(owner)
-    math_name = f"math.{attribute_name}" if attribute_name in _list_public_names(import_minitape().math) else ""
-    suggestion = "" if owner is import_minitape() and math_name else _find_longer_name(attribute_name, own_names)
+    math_name = f"math.{attribute_name}" if attribute_name in _list_public_names(tf.math) else ""
+    suggestion = "" if owner is tf and math_name else _find_longer_name(attribute_name, own_names)
     if not suggestion:
         suggestion = _find_nearest_name(attribute_name, own_names)
         full_name = (
@@ -203,7 +207,7 @@ def _find_missing_attribute_hint(attribute_name: str, owner: object) -> str:
             if attribute_name in tf_names
             else math_name or ("" if suggestion else _find_longer_name(attribute_name, tf_names))
         )
-        if full_name and (owner is not import_minitape() or math_name) and not isinstance(owner, (list, tuple)):
+        if full_name and (owner is not tf or math_name) and not isinstance(owner, (list, tuple)):
             return join_sentences(problem, say("This name belongs to tf: {example}.", example=f"tf.{full_name}(...)"))
     return join_sentences(problem, say("Did you mean {near}?", near=repr(suggestion))) if suggestion else ""
 
@@ -275,13 +279,6 @@ def _find_first_group(pattern: str, message: str) -> str:
 
 def _list_public_names(owner: object) -> NameList:
     return [name for name in dir(owner) if not name.startswith("_")]
-
-
-def import_minitape() -> Answer:
-    """Import minitape, as lessons do. At the top of the module, this import would be circular."""
-    import minitape
-
-    return minitape
 
 
 def _find_nearest_name(name: str, names: NameList) -> str:
