@@ -107,7 +107,7 @@ def _count_try_and_build_output(name: str, answer: Answer) -> tuple[str, Playbac
         return _describe_wrong_answer(exercise, verdict, count_tries(exercise.name)), None
     verdict = replace(verdict, hint=_select_hint(exercise, verdict))
     wrong_answer = None if verdict.is_right else (_format_logged_answer(verdict), verdict.hint)
-    tries = note_try(exercise.name, wrong_answer is None, wrong_answer)
+    tries = note_try(exercise.name, wrong_answer)
     text = (
         _describe_right_answer(exercise, verdict)
         if verdict.is_right

@@ -222,10 +222,10 @@ def _apply_change_and_note_time(entry_name: str, seconds: int, change: ProgressC
     seconds_of_tries[MAX_TIMES - 1 :] = [seconds]  # If the list is full, replace the last entry.
 
 
-def note_try(exercise_name: str, is_solved: bool, answer_and_hint: TextPair | None = None) -> int:
+def note_try(exercise_name: str, answer_and_hint: TextPair | None = None) -> int:
     """Count one answered try at an exercise, and return how many there were. Once solved, it stays solved.
 
-    `answer_and_hint` is a wrong answer as text, and the hint that it gets.
+    `answer_and_hint` is a wrong answer as text, and the hint that it gets, or None for the right answer.
     """
     tries = 0
 
@@ -233,10 +233,10 @@ def note_try(exercise_name: str, is_solved: bool, answer_and_hint: TextPair | No
         nonlocal tries
         entry = progress_data["exercises"].setdefault(exercise_name, {"tries": 0, "solved": False})
         tries = entry["tries"] = entry["tries"] + 1
-        if is_solved and not entry["solved"]:
+        if answer_and_hint is None and not entry["solved"]:
             entry["solved"] = True
             entry["right_at"] = tries
-        if answer_and_hint is not None:
+        elif answer_and_hint is not None:
             answers = entry.setdefault("wrong", {})
             answer, hint = answer_and_hint
             if answer in answers or len(answers) < MAX_WRONG_ANSWERS:

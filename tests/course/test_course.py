@@ -434,7 +434,7 @@ def test_a_progress_file_that_notepad_saved_is_read(exercise):
 def test_a_clock_that_jumps_loses_no_progress(exercise, monkeypatch, jumps):
     for count, now in enumerate(jumps):
         monkeypatch.setattr("time.time", lambda now=now: now)
-        assert note_try(f"99.{count}", True) == 1
+        assert note_try(f"99.{count}") == 1
     assert sorted(read_progress()["exercises"]) == [f"99.{count}" for count in range(3)]
     assert not list(get_progress_path().parent.glob(f"{get_progress_path().name}.unreadable*"))
 
@@ -444,10 +444,12 @@ def test_a_read_that_fails_loses_no_progress(exercise, monkeypatch):
     count_try_and_build_feedback("test.1", 6.0)
     with monkeypatch.context() as patch:
         patch.setattr(sys.modules[read_progress.__module__], "read_json", Mock(side_effect=OSError(errno.EIO, "error")))
-        assert [note_try("test.2", right) for right in (False, True)] == [1, 2]
-        assert read_progress()["exercises"]["test.2"] == {"tries": 2, "solved": True, "right_at": 2}
+        assert [note_try("test.2", wrong) for wrong in (("5.0", "Look again."), None)] == [1, 2]
+        wrong_answers = {"5.0": {"times": 1, "hint": "Look again."}}
+        entry = {"tries": 2, "solved": True, "right_at": 2, "wrong": wrong_answers}
+        assert read_progress()["exercises"]["test.2"] == entry
     assert [read_progress()["exercises"][name]["solved"] for name in ("test.1", "test.2")] == [True, True]
-    assert note_try("test.3", True) == 1
+    assert note_try("test.3") == 1
     kept = json.loads(get_progress_path().read_text())["exercises"]
     assert {name: entry["tries"] for name, entry in kept.items()} == {"test.1": 1, "test.2": 2, "test.3": 1}
 
@@ -458,7 +460,7 @@ def test_two_kernels_keep_each_others_progress(tmp_path):
 import sys
 from minitape.course.progress import note_try
 for i in range(30):
-    note_try(f"{sys.argv[1]}.{i}", True)
+    note_try(f"{sys.argv[1]}.{i}")
 """
     file = tmp_path / "kept.json"
     both = [
