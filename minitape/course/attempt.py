@@ -107,10 +107,6 @@ class Attempt:
         """What the function returned for each case."""
         return [run.value for run in self.runs]
 
-    def is_same_result(self, result: Answer, other_result: Answer) -> bool:
-        """Return whether two results count as equal in this exercise."""
-        return compare_answers(result, other_result, self.exercise.rtol, self.exercise.rtol).is_right
-
     def matches_results_of(self, other_function: Program | None, runs_like_learner: bool = True) -> bool:
         """Return whether the function did the same as a different function on every case.
 
@@ -133,7 +129,7 @@ class Attempt:
             if run.error and other_run.error:
                 if runs_like_learner and repr(run.error) != repr(other_run.error):
                     return False
-            elif run.error or other_run.error or not self.is_same_result(run.value, other_run.value):
+            elif run.error or other_run.error or not self.exercise.is_same(run.value, other_run.value):
                 return False
         return True
 
@@ -228,11 +224,11 @@ def find_attempt_hint(attempt: Attempt) -> str:
         or (returned_function_hint if isroutine(failed_run.value) else "")
         or find_unused_value_hint(attempt.source, solution)
         or find_tape_outside_loop_hint(attempt.source, solution)
-        or find_substitution_hint(exercise.expect, case_results, attempt.is_same_result)
+        or find_substitution_hint(exercise.expect, case_results, exercise.is_same)
         or describe_common_error(attempt.results, attempt.expected_values)
         or _find_solution_variant_hint(attempt, solution)
         or unused_tape_hint
-        or describe_wrong_places(failed_run.value, expected_value, attempt.is_same_result)
+        or describe_wrong_places(failed_run.value, expected_value, exercise.is_same)
     )
 
 
@@ -301,7 +297,7 @@ def _find_single_part_hint(attempt: Attempt) -> str:
     if not all(isinstance(expected_value, (list, tuple)) for expected_value in expected_values):
         return ""
     for parts in zip(*expected_values, strict=False):
-        if parts[0] is not None and all(map(attempt.is_same_result, attempt.results, parts)):
+        if parts[0] is not None and all(map(attempt.exercise.is_same, attempt.results, parts)):
             return say(
                 "Your function returns only one part of the result. Return all {count} parts.",
                 count=len(attempt.expected_value),
@@ -326,7 +322,7 @@ def _find_solution_variant_hint(attempt: Attempt, program: str) -> str:
     ):
         return ""
     hint = ""
-    right_count = sum(map(attempt.is_same_result, attempt.results, attempt.expected_values))
+    right_count = sum(map(attempt.exercise.is_same, attempt.results, attempt.expected_values))
     # If only a single number is wrong, many variants could explain it, so more evidence is necessary.
     best_evidence = int(isinstance(attempt.expected_value, float) and 0 < right_count == len(attempt.runs) - 1)
     for variant, sentence in iter_variants_with_hints(program):

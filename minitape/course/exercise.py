@@ -12,6 +12,7 @@ from typing import Any
 
 from ..common.translation import say
 from ..engine.types import Names, NameSet, TextList, TextsByName
+from .answer_comparison import AnswerComparison, compare_answers
 from .course_texts import ExerciseTexts, LessonSourceError, read_lesson
 from .trials import AnswerTrial
 
@@ -142,6 +143,14 @@ class Exercise:
         with suppress(Exception):  # The exercise's check may fail for an unexpected answer.
             return self.say(self.of_wrong(answer, *arguments)) if self.of_wrong else ""
         return ""
+
+    def compare(self, answer: Answer, expected: Answer) -> AnswerComparison:
+        """Compare two answers with the tolerance of this exercise."""
+        return compare_answers(answer, expected, self.rtol, self.rtol)
+
+    def is_same(self, answer: Answer, expected: Answer) -> bool:
+        """Return whether two answers count as equal in this exercise."""
+        return self.compare(answer, expected).is_right
 
     @property
     def lesson(self) -> str:

@@ -9,6 +9,7 @@ from numpy import ndarray
 
 from ..common.syntax import list_nodes
 from ..common.translation import say
+from ..engine.types import TextList
 from .answer_comparison import (
     MAX_PARTS,
     LabeledValue,
@@ -113,11 +114,7 @@ def describe_wrong_places(answer: Answer, expected: Answer, is_same: Program) ->
         else map_places_to_parts(collection)
         for collection in map(unwrap_labeled_value, (answer, expected))
     )
-    wrong_places = [
-        place
-        for place in expected_parts
-        if place not in parts_by_place or not is_same(parts_by_place[place], expected_parts[place])
-    ]
+    wrong_places = list_wrong_places(parts_by_place, expected_parts, is_same)
     if (
         not 0 < len(wrong_places) < len(expected_parts)
         or set(parts_by_place) != set(expected_parts)
@@ -167,28 +164,25 @@ def describe_wrong_value(answer: Answer, expected: Answer) -> str:
     parts_by_place = {
         place: convert_zero_one_to_bool(part, expected_parts[place]) for place, part in parts_by_place.items()
     }
-    wrong_parts = {
-        place: (parts_by_place[place], expected_parts[place])
-        for place in expected_parts
-        if not is_same_within_tolerance(parts_by_place[place], expected_parts[place])
-    }
+    wrong_places = list_wrong_places(parts_by_place, expected_parts, is_same_within_tolerance)
     if (
-        len(wrong_parts) > 1
-        and not any("," in place for place in wrong_parts)
+        len(wrong_places) > 1
+        and not any("," in place for place in wrong_places)
         and (hint := describe_rearrangement([*parts_by_place.values()], [*expected_parts.values()]))
     ):
         return hint
-    for place, pair in wrong_parts.items():
-        needs_number = place and isinstance(pair[0], str) and describe_kind(pair[1]) == describe_kind(0)
+    for place in wrong_places:
+        part, expected_part = parts_by_place[place], expected_parts[place]
+        needs_number = place and isinstance(part, str) and describe_kind(expected_part) == describe_kind(0)
         # A row number is a name, so none is too large.
-        is_row_number = isinstance(pair[1], int) and ("," in place or place == "line")
+        is_row_number = isinstance(expected_part, int) and ("," in place or place == "line")
         if (
             hint := say("The answer must be a number.")
             if needs_number
-            else _describe_mistake_in_part(*pair, is_row_number)
+            else _describe_mistake_in_part(part, expected_part, is_row_number)
         ):
             return add_place(place, hint)
-    if len(wrong_parts) != 1 or len(expected_parts) == 1 or isinstance(pair[1], bool):
+    if len(wrong_places) != 1 or len(expected_parts) == 1 or isinstance(expected_part, bool):
         return ""
     return say("Only one part is wrong: {place}.", place=_describe_place(place.partition(",")[0]))
 
@@ -284,6 +278,11 @@ def map_places_to_parts(answer: Answer, outer_place: str = "") -> NamedValues:
     for key, part in answer.items():
         parts |= map_places_to_parts(part, f"{outer_place}, {key}" if outer_place else str(key))
     return parts
+
+
+def list_wrong_places(parts: NamedValues, expected_parts: NamedValues, is_same: Program) -> TextList:
+    """List the places of the expected parts at which an answer has a wrong part or none."""
+    return [place for place in expected_parts if place not in parts or not is_same(parts[place], expected_parts[place])]
 
 
 def is_same_within_tolerance(answer: Answer, expected: Answer) -> bool:

@@ -24,7 +24,6 @@ from .answer_comparison import (
     AnswerComparison,
     append_colon_zero_to_names,
     arrange_as_expected,
-    compare_answers,
     describe_kind,
     has_blank_part,
     sort_distinct_parts,
@@ -50,6 +49,7 @@ from .hints import (
     describe_wrong_places,
     describe_wrong_value,
     is_same_within_tolerance,
+    list_wrong_places,
     map_places_to_parts,
 )
 from .line_difference import LineDifference, find_line_difference, rename_as_learner
@@ -204,7 +204,7 @@ def _judge_value(exercise: Exercise, answer: Answer) -> Verdict:
             )
             return Verdict(False, [str(error) if type(error) is ValueError else unusable_note])
     answer = arrange_as_expected(answer, exercise.expect)
-    comparison = _compare_with_expected(exercise, answer)
+    comparison = exercise.compare(answer, exercise.expect)
     if comparison.is_right:
         return Verdict(True)
     hint = (
@@ -212,8 +212,7 @@ def _judge_value(exercise: Exercise, answer: Answer) -> Verdict:
             (
                 mistake.hint
                 for mistake in exercise.mistakes
-                if mistake.matches_source_and_error()
-                and _compare_with_expected(exercise, answer, mistake.answer).is_right
+                if mistake.matches_source_and_error() and exercise.is_same(answer, mistake.answer)
             ),
             "",
         )
@@ -267,14 +266,9 @@ def _find_partial_mistake_hint(exercise: Exercise, answer: Answer) -> str:
         calls_others_right = re.search(r"\b(is|are) right\b", mistake.hint)
         if set(mistaken_parts) != set(expected_parts) or len(expected_parts) < 2 or calls_others_right:
             continue
-        wrong_places = [
-            place
-            for place in expected_parts
-            if not _compare_with_expected(exercise, mistaken_parts[place], expected_parts[place]).is_right
-        ]
-        if len(wrong_places) < len(expected_parts) and all(
-            place in parts and _compare_with_expected(exercise, parts[place], mistaken_parts[place]).is_right
-            for place in wrong_places
+        wrong_places = list_wrong_places(mistaken_parts, expected_parts, exercise.is_same)
+        if len(wrong_places) < len(expected_parts) and not list_wrong_places(
+            parts, {place: mistaken_parts[place] for place in wrong_places}, exercise.is_same
         ):
             return mistake.hint
     return ""
@@ -298,11 +292,7 @@ def _find_wrong_number_hint(exercise: Exercise, answer: Answer) -> str:
     """Find what the first wrong number is in the exercise's program, if each wrong number occurs there."""
     parts = map_places_to_parts(answer)
     expected_parts = map_places_to_parts(exercise.expect)
-    wrong_places = [
-        place
-        for place in expected_parts
-        if place not in parts or not _compare_with_expected(exercise, parts[place], expected_parts[place]).is_right
-    ]
+    wrong_places = list_wrong_places(parts, expected_parts, exercise.is_same)
     if not wrong_places or any(describe_kind(parts.get(place)) != describe_kind(0) for place in wrong_places):
         return ""
     hints = []
@@ -312,10 +302,6 @@ def _find_wrong_number_hint(exercise: Exercise, answer: Answer) -> str:
         hint = find_number_meaning_hint(float(parts[place]), part_program, place)
         hints += [hint and add_place(place, hint)]
     return hints[0] if all(hints) else ""
-
-
-def _compare_with_expected(exercise: Exercise, answer: Answer, expected: Answer = ...) -> AnswerComparison:
-    return compare_answers(answer, exercise.expect if expected is ... else expected, exercise.rtol, exercise.rtol)
 
 
 def _judge_function(exercise: Exercise, answer: Answer, seeks_hint: bool = True) -> Verdict:
@@ -335,7 +321,7 @@ def _judge_function(exercise: Exercise, answer: Answer, seeks_hint: bool = True)
     runs = [run_case(exercise, answer, case) for case in exercise.cases]
     expected = list(starmap(exercise.expect, exercise.cases))
     comparisons = [
-        AnswerComparison(False) if run.error else _compare_with_expected(exercise, run.value, expected_value)
+        AnswerComparison(False) if run.error else exercise.compare(run.value, expected_value)
         for run, expected_value in zip(runs, expected, strict=True)
     ]
     are_right = [comparison.is_right for comparison in comparisons]

@@ -4,7 +4,6 @@ import re
 from contextlib import suppress
 
 from ..common.translation import join_sentences
-from .answer_comparison import compare_answers
 from .exercise import Answer, Exercise
 
 LABEL = r"[^.?。？:：]{1,20}[:：]"
@@ -24,12 +23,11 @@ def narrow_hint_to_wrong_part(hint: str, exercise: Exercise, answer: Answer) -> 
     """
     pieces = PIECE.findall(hint)
     expected = exercise.expect
-    rtol = exercise.rtol
     # The hint may have more or fewer pieces than parts, and the answer may lack these parts.
     with suppress(LookupError, TypeError, ValueError):
         places = expected if isinstance(expected, dict) else range(len(expected))
         # The dictionary counts all pieces before the first part is compared.
         for place, piece in dict(zip(places, pieces, strict=True)).items():
-            if not compare_answers(answer[place], expected[place], rtol, rtol).is_right:
+            if not exercise.is_same(answer[place], expected[place]):
                 return join_sentences(hint[: hint.index(pieces[0])].strip(), piece)
     return hint
