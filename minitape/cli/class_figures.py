@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from minitape.course.exercise import collect_built_in_exercises
+from minitape.course.exercise import collect_built_in_exercises, get_lesson_of_name
 
 from ..common.grouping import group_values_by_key
 from ..engine.types import CountsByName, NameList, OptionalFloat, TextList
@@ -109,20 +109,15 @@ def compute_class_figures(hand_ins: Sequence[HandIn]) -> ClassFigures:
     """
     answered_names = {name for hand_in in hand_ins for name in hand_in.records}
     blank_names = {name for hand_in in hand_ins for name in hand_in.blank_exercises}
-    started_lessons = {_get_lesson_of_exercise(name) for name in answered_names}
+    started_lessons = {get_lesson_of_name(name) for name in answered_names}
     exercises_by_lesson = _list_exercises_of_seen_lessons(
-        answered_names | {name for name in blank_names if _get_lesson_of_exercise(name) in started_lessons}
+        answered_names | {name for name in blank_names if get_lesson_of_name(name) in started_lessons}
     )
     return ClassFigures(
         exercises_by_lesson,
         [_compute_exercise_figures(name, hand_ins) for names in exercises_by_lesson.values() for name in names],
         [_compute_learner_figures(hand_in, exercises_by_lesson) for hand_in in hand_ins],
     )
-
-
-def _get_lesson_of_exercise(exercise_name: str) -> str:
-    """Return an exercise's lesson: the part of its name before the last dot."""
-    return exercise_name.rpartition(".")[0]
 
 
 def _list_exercises_of_seen_lessons(seen_exercise_names: Iterable[str]) -> dict[str, NameList]:
@@ -132,7 +127,7 @@ def _list_exercises_of_seen_lessons(seen_exercise_names: Iterable[str]) -> dict[
     Exercises that were added in this process are ignored, because they may belong to a different lesson with the same
     name.
     """
-    names_by_lesson = group_values_by_key((_get_lesson_of_exercise(name), name) for name in {*seen_exercise_names})
+    names_by_lesson = group_values_by_key((get_lesson_of_name(name), name) for name in {*seen_exercise_names})
     return {
         lesson: list(collect_built_in_exercises(lesson)) or sorted(names, key=_build_exercise_sort_key)
         for lesson, names in sorted(names_by_lesson.items())

@@ -8,7 +8,7 @@ from ..common.notebook import find_ipython_shell
 from ..common.translation import join_sentences, print_text, say
 from .answer_comparison import describe_kind
 from .answer_text import format_answer
-from .exercise import Answer, Exercise, collect_exercises
+from .exercise import Answer, Exercise, collect_exercises, get_lesson_of_name
 from .judge import Verdict, judge_answer, translate_keys
 from .progress import collect_given_hints, count_tries, describe_unsaved_progress, note_try
 from .tape_playback import Playback
@@ -148,7 +148,7 @@ def _drop_numbers(hint: str) -> str:
 
 
 def _load_translated_exercise(exercise_name: str) -> Exercise:
-    exercise = collect_exercises(str(exercise_name).rpartition(".")[0]).get(str(exercise_name))
+    exercise = collect_exercises(get_lesson_of_name(str(exercise_name))).get(str(exercise_name))
     if exercise is None:
         raise ValueError(_describe_unknown_exercise(str(exercise_name)))
     mistakes = [replace(mistake, answer=translate_keys(exercise, mistake.answer)) for mistake in exercise.mistakes]
@@ -156,7 +156,7 @@ def _load_translated_exercise(exercise_name: str) -> Exercise:
 
 
 def _describe_unknown_exercise(exercise_name: str) -> str:
-    known_names = ", ".join(collect_exercises(exercise_name.rpartition(".")[0]))
+    known_names = ", ".join(collect_exercises(get_lesson_of_name(exercise_name)))
     advice = (
         say("This lesson has the exercises {known}.", known=known_names)
         if known_names

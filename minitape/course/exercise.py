@@ -22,6 +22,11 @@ Program = Callable[..., Any]  # A learner's function, or the solution's.
 Answer = Any  # Learners can hand in anything: numbers, texts, arrays, functions and more.
 
 
+def get_lesson_of_name(name: str) -> str:
+    """Return the lesson of an exercise or a prediction: the part of its name before the last dot."""
+    return name.rpartition(".")[0]
+
+
 def raise_error(*arguments: Answer) -> Answer:
     """Raise RuntimeError. As the answer of a `Mistake`, this stands for any program that ends in an error."""
     raise RuntimeError("as the learner's function does")
@@ -154,8 +159,8 @@ class Exercise:
 
     @property
     def lesson(self) -> str:
-        """The part of the name before the dot."""
-        return self.name.rpartition(".")[0]
+        """The lesson that has this exercise."""
+        return get_lesson_of_name(self.name)
 
     @property
     def hints(self) -> TextList:

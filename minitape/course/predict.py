@@ -17,7 +17,7 @@ from ..common.notebook import find_ipython_shell
 from ..common.translation import join_sentences, print_text, say, truncate_text
 from .answer_comparison import compare_answers, parse_literal_or_keep_text, to_numpy_value
 from .course_texts import read_lesson
-from .exercise import Answer, NamedValues
+from .exercise import Answer, NamedValues, get_lesson_of_name
 from .progress import change_progress_and_note_time, describe_unsaved_progress, read_progress
 
 if TYPE_CHECKING:
@@ -186,7 +186,7 @@ class RevealedAnswer:
         """
         self.name = name
         self.truth = truth
-        lesson = name.rpartition(".")[0]
+        lesson = get_lesson_of_name(name)
         question = _questions.get(name)
         self.truth_text = (question and question.find_choice_for_value(truth)) or say(_format_value(truth), lesson)
         self.explanation = say(explanation, lesson) if explanation else ""
@@ -261,7 +261,7 @@ def reveal(name: str, truth: Answer, explanation: str = "", beliefs: Mapping[str
     <BLANKLINE>
     Three times three.
     """
-    lesson = name.rpartition(".")[0]
+    lesson = get_lesson_of_name(name)
     explanation = explanation or read_lesson(lesson).explanations.get(name, "")
     revealed = RevealedAnswer(name, truth, explanation, beliefs or read_lesson(lesson).replies.get(name))
     if (question := _questions.get(name)) is not None:

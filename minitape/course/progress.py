@@ -14,7 +14,7 @@ from ..common.atomic_write import get_error_reason, lock_file, open_replacement_
 from ..common.read_data import read_json
 from ..common.translation import print_text, say
 from ..engine.types import TextPair, TextsByName
-from .exercise import collect_exercises, list_built_in_lessons
+from .exercise import collect_exercises, get_lesson_of_name, list_built_in_lessons
 
 FILE_NAME = ".minitape-progress.json"
 ENVIRONMENT_VARIABLE = "MINITAPE_PROGRESS"
@@ -217,7 +217,7 @@ def describe_unsaved_progress() -> str:
 
 def _apply_change_and_note_time(entry_name: str, seconds: int, change: ProgressChange, progress_data: Progress) -> None:
     change(progress_data)
-    progress_data["last"] = entry_name.rpartition(".")[0]
+    progress_data["last"] = get_lesson_of_name(entry_name)
     seconds_of_tries = progress_data.setdefault("times", {}).setdefault(entry_name, [])
     seconds_of_tries[MAX_TIMES - 1 :] = [seconds]  # If the list is full, replace the last entry.
 
@@ -286,11 +286,11 @@ def progress(*lessons: str | int) -> None:
     solved_names = {name for name, entry in read_progress()["exercises"].items() if entry.get("solved")}
     lines = []
     # By default, the course's lessons with exercises, and other lessons in which the learner solved something.
-    shown_lessons = lessons or sorted(list_built_in_lessons() | {name.rpartition(".")[0] for name in solved_names})
+    shown_lessons = lessons or sorted(list_built_in_lessons() | set(map(get_lesson_of_name, solved_names)))
     for name_or_number in shown_lessons:
         lesson = str(name_or_number).zfill(2)
         names = list(collect_exercises(lesson)) or sorted(
-            name for name in solved_names if name.rpartition(".")[0] == lesson
+            name for name in solved_names if get_lesson_of_name(name) == lesson
         )
         if not names:
             lines.append(say("No lesson named {name} has exercises.", name=repr(lesson)))

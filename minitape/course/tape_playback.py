@@ -20,7 +20,7 @@ from ..picture.snapshots import build_rows_and_sweep
 from ..picture.tape_difference import TapeDifference, find_first_difference, is_same_value
 from .call_log import MAX_TAPES, ObservedRun
 from .course_texts import read_lesson
-from .exercise import Answer, NamedValues, Program
+from .exercise import Answer, NamedValues, Program, get_lesson_of_name
 
 MAX_VALUE_LENGTH = 60
 DIFFERENCES = {
@@ -96,7 +96,7 @@ def find_solution_text(exercise_name: str) -> str:
     Returns:
         The program without its call to `check`, or "" if the course has no such exercise.
     """
-    return read_lesson(exercise_name.rpartition(".")[0]).solutions.get(exercise_name, "")
+    return read_lesson(get_lesson_of_name(exercise_name)).solutions.get(exercise_name, "")
 
 
 def build_solution_function(program: str, learner_function: Program, exercise_name: str = "") -> Program | None:
