@@ -153,7 +153,7 @@ def write_lesson_skeleton(file_name: str, title: str | None) -> Path:
             number=number,
         )
     notebook = build_lesson_skeleton(title_words.replace(" ", "-"), title or _format_lesson_title(title_words))
-    execute_notebook(notebook, folder, 120, str(path))
+    execute_notebook(notebook, path, 120)
     clean_notebook(notebook)
     write_notebook(notebook, path)
     return path

@@ -51,7 +51,7 @@ def run_and_save_notebook(path: Path, cell_timeout: float = 120) -> None:
             check` would report the notebook, or the file cannot be written. In that case, the file is left unchanged.
     """
     notebook = read_notebook(path)
-    execute_notebook(notebook, path.absolute().parent, cell_timeout, str(path))
+    execute_notebook(notebook, path, cell_timeout)
     clean_notebook(notebook)
     sources = [cell.source for cell in notebook.cells]
     problems = [
@@ -87,14 +87,13 @@ def read_notebook(path: Path) -> Notebook:
     return notebook
 
 
-def execute_notebook(notebook: Notebook, folder: Path, cell_timeout: float, notebook_name: str) -> None:
-    """Run all cells of a notebook and replace its outputs.
+def execute_notebook(notebook: Notebook, path: Path, cell_timeout: float) -> None:
+    """Run all cells of a notebook in its folder and replace its outputs.
 
     Args:
         notebook: The notebook to change.
-        folder: The kernel's working folder.
+        path: The file of the notebook, which need not exist.
         cell_timeout: The time limit per cell, in seconds.
-        notebook_name: The notebook's name in error messages.
 
     Raises:
         click.ClickException: If a cell fails, takes too long, or terminates the kernel.
@@ -120,7 +119,7 @@ def execute_notebook(notebook: Notebook, folder: Path, cell_timeout: float, note
             notebook,
             km=manager,
             timeout=ceil(cell_timeout),  # traitlets 5.14 accepts only integers.
-            resources={"metadata": {"path": str(folder)}},
+            resources={"metadata": {"path": str(path.absolute().parent)}},
             store_widget_state=False,
             record_timing=False,
             on_cell_execute=on_cell_execute,
@@ -130,7 +129,7 @@ def execute_notebook(notebook: Notebook, folder: Path, cell_timeout: float, note
             run_client = partial(client.async_execute, env=env, stderr=subprocess.DEVNULL, cleanup_kc=True)
             _run_in_interruptible_thread(lambda: asyncio.run(run_client()), end_kernel)
         except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
-            heading = say("{path} was not saved:", path=notebook_name)
+            heading = say("{path} was not saved:", path=path)
             cell_description = describe_cell(sources, started_cells[-1] if started_cells else None)
             reason = _describe_execution_error(error, cell_timeout)
             raise ClickException(f"{heading} {cell_description} {reason}") from error
