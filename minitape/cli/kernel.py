@@ -10,11 +10,9 @@ from minitape.course.progress import ENVIRONMENT_VARIABLE
 from ..engine.types import TextsByName
 
 # The user's language is removed, because each lesson sets its own language.
-DROPPED_VARIABLES = (
-    *("PYTEST_ADDOPTS", "PYTEST_CURRENT_TEST", "PYTEST_PLUGINS", "PYTHONWARNINGS", "PYTHONSTARTUP"),
-    LANGUAGE_VARIABLES[0],
-)
-DROPPED_PREFIXES = ("PYTEST_XDIST_",)
+DROPPED_VARIABLES = ("PYTHONWARNINGS", "PYTHONSTARTUP", LANGUAGE_VARIABLES[0])
+PYTEST_PREFIX = "PYTEST_"
+"""The prefix of pytest's variables, which are removed if `minitape check` runs in a test."""
 FIXED_VARIABLES = {
     "PYTHONHASHSEED": "0",
     "COLUMNS": "120",
@@ -68,7 +66,7 @@ def prepare_kernel_environment(scratch_folder: Path) -> TextsByName:
     environment = {
         name: value
         for name, value in os.environ.items()
-        if name not in DROPPED_VARIABLES and not name.startswith(DROPPED_PREFIXES)
+        if name not in DROPPED_VARIABLES and not name.startswith(PYTEST_PREFIX)
     }
     return (
         environment
