@@ -175,7 +175,7 @@ def _iter_difference_lines(finding: CheckFinding) -> Iterator[str]:
 def _split_into_short_lines(output_text: OptionalText) -> TextList:
     """Split an output into lines, with pictures and the ends of long lines replaced with checksums."""
     text = PICTURE_DATA.sub(lambda picture: _compute_checksum(picture[0]), output_text or "")
-    return [shorten_line_with_checksum(line, MAX_LINE_LENGTH) for line in text.splitlines()]
+    return [*map(shorten_line_with_checksum, text.splitlines())]
 
 
 def _compute_checksum(text: str) -> str:
@@ -183,16 +183,15 @@ def _compute_checksum(text: str) -> str:
     return sha256(text.encode()).hexdigest()[:8]
 
 
-def shorten_line_with_checksum(line: str, max_length: int) -> str:
-    """Shorten a line to about `max_length` characters.
+def shorten_line_with_checksum(line: str) -> str:
+    """Shorten a line to about MAX_LINE_LENGTH characters.
 
     Args:
         line: The line.
-        max_length: The maximum length of an unchanged line.
 
     Returns:
         The line. A shortened line ends with its full length and a checksum, so different lines still look different.
     """
-    if len(line) <= max_length:
+    if len(line) <= MAX_LINE_LENGTH:
         return line
-    return f"{line[: max_length - 30]} ... ({len(line)} characters, {_compute_checksum(line)})"
+    return f"{line[: MAX_LINE_LENGTH - 30]} ... ({len(line)} characters, {_compute_checksum(line)})"

@@ -388,8 +388,8 @@ def test_folders_and_repeated_names_are_resolved(saved_notebook):
 
 def test_a_long_line_is_cut_and_stays_recognisable():
     one, two = "x" * 1000, "x" * 999 + "y"
-    assert len(terminal_report.shorten_line_with_checksum(one, 200)) < 220
-    assert terminal_report.shorten_line_with_checksum(one, 200) != terminal_report.shorten_line_with_checksum(two, 200)
+    assert len(terminal_report.shorten_line_with_checksum(one)) < 220
+    assert terminal_report.shorten_line_with_checksum(one) != terminal_report.shorten_line_with_checksum(two)
 
 
 def build_picture_tags(*colours):
