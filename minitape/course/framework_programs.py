@@ -8,13 +8,12 @@ import json
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
 
 from ..bridges.recording import Recording
 from ..bridges.snapshot_recording import Replay
 from ..common.source_lines import register_source_lines
 from ..common.translation import join_sentences, print_text, say
-from ..engine.types import JsonObject
+from ..engine.types import JsonObject, TextPair
 from ..explain.explanation import Explanation
 
 FOLDER = Path(__file__).parent / "recordings"
@@ -79,19 +78,12 @@ def load_program(program_name: str) -> FrameworkProgram:
     return FrameworkProgram(text, data["version"], recording, _build_explanation(explanation_data, recording, others))
 
 
-class ProgramSource(NamedTuple):
-    """The text of a program in the lesson's language, and the file name by which Python finds its lines."""
-
-    text: str
-    filename: str
-
-
-def read_and_register_program_source(program_name: str) -> ProgramSource:
-    """Read the text of a program, and register it under its file name, by which Python finds its lines from now on."""
+def read_and_register_program_source(program_name: str) -> TextPair:
+    """Read a program in the lesson's language. Return its text and the file name by which Python finds its lines."""
     text = _translate_line_comments(read_program_text(program_name))
     filename = f"{program_name}_program.py"
     register_source_lines(filename, text)
-    return ProgramSource(text, filename)
+    return text, filename
 
 
 def _translate_line_comments(text: str) -> str:
