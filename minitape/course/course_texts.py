@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ..common.read_data import read_json
-from ..engine.types import NameSet, Object, TextList, TextsByName
+from ..engine.types import Object, TextList, TextsByName
 
 TEXTS_FOLDER = Path(__file__).parent / "texts"
 
@@ -116,7 +116,7 @@ def read_lesson(lesson: str) -> LessonTexts:
     Returns:
         The texts. They are empty if the course has no such lesson.
     """
-    if lesson not in _list_lessons():
+    if lesson not in list_built_in_lessons():
         return LessonTexts()
     fields = read_json(TEXTS_FOLDER / f"{lesson}.json")
     exercises = {name: _build_exercise_texts(texts) for name, texts in fields["exercises"].items()}
@@ -125,8 +125,9 @@ def read_lesson(lesson: str) -> LessonTexts:
 
 
 @cache  # A name from a progress file must not make minitape search a folder.
-def _list_lessons() -> NameSet:
-    return {path.stem for path in TEXTS_FOLDER.glob("*.json")}
+def list_built_in_lessons() -> frozenset[str]:
+    """List the course's own lessons that have exercises."""
+    return frozenset(path.stem for path in TEXTS_FOLDER.glob("*.json"))
 
 
 def _build_exercise_texts(fields: Object) -> ExerciseTexts:

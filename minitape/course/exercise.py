@@ -1,19 +1,16 @@
 """Define an exercise by its expected answer and its likely mistakes."""
 
-import pkgutil
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cache
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 from ..common.translation import say
 from ..engine.types import Names, NameSet, TextList, TextsByName
 from .answer_comparison import AnswerComparison, compare_answers
-from .course_texts import ExerciseTexts, LessonSourceError, read_lesson
+from .course_texts import ExerciseTexts, LessonSourceError, list_built_in_lessons, read_lesson
 from .trials import AnswerTrial
 
 Case = tuple[Any, ...]  # The arguments of a function can be anything.
@@ -178,13 +175,6 @@ def add_exercise(exercise: Exercise) -> None:
         exercise: The exercise. It replaces an exercise with the same name.
     """
     ADDED_EXERCISES[exercise.name] = exercise
-
-
-@cache
-def list_built_in_lessons() -> frozenset[str]:
-    """List the course's own lessons that have exercises."""
-    module_names = (module.name.partition("_") for module in pkgutil.iter_modules([str(Path(__file__).parent)]))
-    return frozenset(lesson for prefix, _, lesson in module_names if prefix == "lesson")
 
 
 def collect_built_in_exercises(lesson: str) -> dict[str, Exercise]:

@@ -14,7 +14,8 @@ from ..common.atomic_write import get_error_reason, lock_file, open_replacement_
 from ..common.read_data import read_json
 from ..common.translation import print_text, say
 from ..engine.types import TextPair, TextsByName
-from .exercise import collect_exercises, get_lesson_of_name, list_built_in_lessons
+from .course_texts import list_built_in_lessons
+from .exercise import collect_exercises, get_lesson_of_name
 
 FILE_NAME = ".minitape-progress.json"
 ENVIRONMENT_VARIABLE = "MINITAPE_PROGRESS"

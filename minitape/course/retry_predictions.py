@@ -4,8 +4,7 @@ import sys
 
 from ..common.notebook import find_ipython_shell
 from ..common.translation import print_text, say
-from .course_texts import read_lesson
-from .exercise import list_built_in_lessons
+from .course_texts import list_built_in_lessons, read_lesson
 from .predict import PredictionQuestion, register_question_with_earlier_choice, reveal
 from .progress import read_progress
 

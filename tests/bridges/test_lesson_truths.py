@@ -16,7 +16,8 @@ import pytest
 import minitape
 import minitape.course
 from minitape.course.answer_comparison import compare_answers
-from minitape.course.exercise import collect_exercises, list_built_in_lessons
+from minitape.course.course_texts import list_built_in_lessons
+from minitape.course.exercise import collect_exercises
 from minitape.course.unknown_functions import TracedNumber, UnknownFunction
 from tests.lesson_source import read_lesson_source
 

@@ -21,7 +21,8 @@ from minitape.cli.lesson_files import find_lessons_folder, get_exercise_prefix, 
 from minitape.cli.notebook_rules import find_solution_code, is_exercise
 from minitape.course import Exercise
 from minitape.course.checker import count_try_and_build_feedback, is_right
-from minitape.course.exercise import ADDED_EXERCISES, collect_exercises, list_built_in_lessons
+from minitape.course.course_texts import list_built_in_lessons
+from minitape.course.exercise import ADDED_EXERCISES, collect_exercises
 from minitape.course.unknown_functions import UnknownFunction
 
 numbers = count()

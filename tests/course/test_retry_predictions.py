@@ -8,8 +8,7 @@ import pytest
 
 import minitape as tf
 from minitape.course import again, predict
-from minitape.course.course_texts import read_lesson
-from minitape.course.exercise import list_built_in_lessons
+from minitape.course.course_texts import list_built_in_lessons, read_lesson
 from minitape.course.predict import PredictionQuestion
 
 EACH = [

@@ -13,7 +13,8 @@ from test_exercise_programs import EXERCISES, define_function
 
 import minitape as tf
 from minitape.course.checker import count_try_and_build_feedback
-from minitape.course.exercise import collect_exercises, list_built_in_lessons
+from minitape.course.course_texts import list_built_in_lessons
+from minitape.course.exercise import collect_exercises
 
 ALL = [exercise for lesson in sorted(list_built_in_lessons()) for exercise in collect_exercises(lesson).values()]
 OF_THE_AUTHOR = re.compile(

@@ -7,7 +7,8 @@ import pytest
 
 import minitape as tf
 from minitape.course import datasets, load_penguins
-from minitape.course.exercise import collect_exercises, list_built_in_lessons
+from minitape.course.course_texts import list_built_in_lessons
+from minitape.course.exercise import collect_exercises
 
 ALL = [exercise for lesson in sorted(list_built_in_lessons()) for exercise in collect_exercises(lesson).values()]
 
