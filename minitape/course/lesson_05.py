@@ -40,11 +40,11 @@ def _replace_error_names(answers: Answer) -> Answer:
     """
     if not isinstance(answers, dict):
         return answers
-    is_error = {
-        key: re.match(r"\s*(an? |the )?\w*error\b", str(getattr(answer, "__name__", answer)).casefold())
+    pattern = re.compile(r"\s*(an? |the )?\w*error\b", re.IGNORECASE)
+    return {
+        key: "error" if pattern.match(str(getattr(answer, "__name__", answer))) else answer
         for key, answer in answers.items()
     }
-    return {key: "error" if is_error[key] else answer for key, answer in answers.items()}
 
 
 def _run_descent(f: UnknownFunction, starts: Sequence[float], steps: int, rate: float) -> FloatList:
