@@ -273,11 +273,13 @@ def _read_exercise_records(path: Path) -> Mapping[str, ExerciseRecord | None]:
     if _is_link_of_another_user(path):
         raise ValueError(say("is a link, which may lead to another learner's work"))
     content = read_json(path)
-    if path.suffix != ".ipynb" and not is_progress(content):
+    records: Mapping[str, ExerciseRecord | None]
+    if path.suffix == ".ipynb":
+        records = _convert_notebook_to_records(content)
+    elif is_progress(content):
+        records = _convert_progress_to_records(content)
+    else:
         raise ValueError(say("is not a progress file"))
-    records = (
-        _convert_notebook_to_records(content) if path.suffix == ".ipynb" else _convert_progress_to_records(content)
-    )
     if len(records) > MAX_EXERCISES:
         raise ValueError(say("contains more than {most} exercises", most=MAX_EXERCISES))
     return records
