@@ -1,6 +1,5 @@
 """Implement `minitape explain --cause`, which finds a cause by its name or by an error message and prints its page."""
 
-import json
 import re
 from difflib import get_close_matches
 from pathlib import Path
@@ -8,6 +7,7 @@ from pathlib import Path
 import click
 from click import echo
 
+from minitape.common.read_data import read_json
 from minitape.common.translation import PACKAGE, detect_language
 from minitape.explain.causes import CAUSES
 
@@ -61,7 +61,7 @@ def find_causes_by_name_or_message(text: str) -> list[str]:
         return [name]
     if name == "all":
         return sorted(NAMES)
-    causes_by_error = json.loads(find_cause_page_file("errors.json").read_text(encoding="utf-8"))
+    causes_by_error = read_json(find_cause_page_file("errors.json"))
     searched = normalize_message_words(re.sub(r"^\s*[\w.]+(?:Error|Exception|Warning): ", "", text))
     found: list[str] = []
     for error, causes in causes_by_error.items():

@@ -4,13 +4,13 @@ The folder ``recordings`` has for each framework the program, ``torch.txt``, and
 recording and the answer of ``explain``. The lesson therefore needs no framework.
 """
 
-import json
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..bridges.recording import Recording
 from ..bridges.snapshot_recording import Replay
+from ..common.read_data import read_json
 from ..common.source_lines import register_source_lines
 from ..common.translation import join_sentences, print_text, say
 from ..engine.types import JsonObject, TextPair
@@ -70,7 +70,7 @@ def read_program_text(program_name: str) -> str:
 
 def load_program(program_name: str) -> FrameworkProgram:
     """Load a program from the package, with the recording of one run in its framework."""
-    data: JsonObject = json.loads((FOLDER / f"{program_name}.json").read_text(encoding="utf-8"))
+    data: JsonObject = read_json(FOLDER / f"{program_name}.json")
     text, file = read_and_register_program_source(program_name)  # The explanation quotes a line of this text.
     recording = Replay(data["snapshot"] | {"sources_text": {file: text}}, FRAMEWORK_NAMES[program_name])
     explanation_data = data["why"]
