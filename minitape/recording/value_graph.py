@@ -4,7 +4,7 @@ A node is created when a search reaches it. An edge leads from a value to a valu
 :class:`Break` if no gradient can pass along the edge.
 """
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator
 from itertools import pairwise
 
 from ..engine.backward.tape import GradientTape
@@ -14,7 +14,7 @@ from ..engine.hooks import hooks
 from ..engine.record.provenance import LoggedEscape
 from ..engine.record.record import Record
 from ..engine.record.row_parts import CALL, Call, Event
-from ..engine.table.primitives import Primitive, Rule
+from ..engine.table.primitives import Primitive, Rules
 from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
 from ..engine.tensor.tensor import Tensor
 from ..engine.types import RowSequence, RowSet, TargetOrSource
@@ -227,8 +227,7 @@ class ValueGraph:
             # operation.
             yield from ((self.find_row_node_in_same_run(node, row), scope_break) for row in inputs)
             return
-        rules = [None if text == "-" else text for text in primitive.texts[1:]]
-        yield from self._iter_operation_edges(node, primitive, inputs, rules, scope_break)
+        yield from self._iter_operation_edges(node, primitive, inputs, scope_break)
 
     def _iter_call_input_and_body_result_edges(self, node: ValueNode, call: Call) -> Iterator[NodeAndBreak]:
         """Yield the inputs of a call, or the results of the bodies that ran in it."""
@@ -249,19 +248,14 @@ class ValueGraph:
                     scope_break
                     or Break("nondifferentiable_op", node.find_computation_use_or_creation_place(), primitive.op),
                 )
-        yield from self._iter_operation_edges(node, primitive, inputs, primitive.rules, scope_break)
+        yield from self._iter_operation_edges(node, primitive, inputs, scope_break)
 
     def _find_unrecorded_break_outside_calls(self, node: ValueNode) -> Break | None:
         """Return the break at an operation that this tape did not record, or None for a row inside a call."""
         return None if node.enclosing_call is not None else self.find_break_of_unrecorded_operation(node)
 
     def _iter_operation_edges(
-        self,
-        node: ValueNode,
-        primitive: Primitive,
-        inputs: RowSequence,
-        rules: Sequence[object] | Rule | None,
-        scope_break: Break | None,
+        self, node: ValueNode, primitive: Primitive, inputs: RowSequence, scope_break: Break | None
     ) -> Iterator[NodeAndBreak]:
         """Yield the inputs of an operation, each with its break, if any."""
         for index, row in enumerate(inputs):
@@ -269,7 +263,7 @@ class ValueGraph:
             # Assignments inside the function are newer than the state before the call.
             if node.required_recording.first_run is not None:
                 yield from self._iter_edges_to_values_assigned_before_read(node, row)
-            yield input_node, scope_break or self._find_operation_break(node, input_node, primitive, rules, index)
+            yield input_node, scope_break or self._find_operation_break(node, input_node, primitive, index)
 
     def find_row_node_in_same_run(self, node: ValueNode, row: int) -> ValueNode:
         """Return the node of another row from the same recording and the same execution of a function.
@@ -388,12 +382,7 @@ class ValueGraph:
         return pause
 
     def _find_operation_break(
-        self,
-        node: ValueNode,
-        input_node: ValueNode,
-        primitive: Primitive,
-        rules: Sequence[object] | Rule | None,
-        input_index: int,
+        self, node: ValueNode, input_node: ValueNode, primitive: Primitive, input_index: int
     ) -> Break | None:
         """Return the reason why an operation passes no gradient to one of its inputs, or None if it does pass one."""
         place = node.find_computation_use_or_creation_place()
@@ -406,9 +395,9 @@ class ValueGraph:
         is_discrete = dtype is not None and not dtype.differentiable
         # An adjoint can reach only a float, or the target itself.
         needs_gradient = not is_discrete or node.key in self.target_keys
-        if rules is None and primitive.missing == "unregistered" and needs_gradient:
+        if primitive.rules is None and primitive.missing == "unregistered" and needs_gradient:
             return Break("no_gradient_registered", place, primitive.op)
-        if is_discrete or not self._has_rule_for_input(node, rules, input_index):
+        if is_discrete or not self._has_rule_for_input(node, primitive.rules, input_index):
             return Break("nondifferentiable_op", place, primitive.op or primitive.label)
         if primitive.name == "py_function":
             return self._find_break_in_py_function(node, place, input_index)
@@ -440,7 +429,7 @@ class ValueGraph:
             return Break("integer_dtype", place, dtype.name)
         return None
 
-    def _has_rule_for_input(self, node: ValueNode, rules: Sequence[object] | Rule | None, input_index: int) -> bool:
+    def _has_rule_for_input(self, node: ValueNode, rules: Rules, input_index: int) -> bool:
         """Return whether an operation has a rule for an input. The last rule also covers all further inputs."""
         if rules is None:
             return False
