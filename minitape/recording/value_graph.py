@@ -5,6 +5,7 @@ A node is created when a search reaches it. An edge leads from a value to a valu
 """
 
 from collections.abc import Hashable, Iterable, Iterator
+from functools import cached_property
 from itertools import pairwise
 
 from ..engine.backward.tape import GradientTape
@@ -61,7 +62,6 @@ class ValueGraph:
         self.record = Record() if tape._record is None else tape._record
         self.nodes: dict[Hashable, ValueNode] = {}
         self.target_keys: set[Hashable] = set()
-        self._chains: dict[Hashable, ScalarChains] = {}
         self.excluded_rows: RowSet = set()
         self._passes_by_call: dict[int, tuple[Call, list[bool]]] = {}
         spans = list(tape.spans)
@@ -179,15 +179,16 @@ class ValueGraph:
             and self.find_break_of_unrecorded_operation(node) is None
         )
 
+    @cached_property
+    def _chains(self) -> ScalarChains:
+        """The scalar rows of a long recording. Chains that are found later respect rows that are excluded later."""
+        return ScalarChains(self.record, self.spans, self.excluded_rows)
+
     def _iter_chain_nodes_with_inputs_outside_chain(self, node: ValueNode) -> Iterator[NodeAndBreak]:
         """Yield each row in a long chain of scalar rows that reads a row outside the chain."""
         record = self.record
-        key = (id(record), frozenset(self.excluded_rows))
-        chains = self._chains.get(key)
-        if chains is None:
-            chains = self._chains[key] = ScalarChains(record, self.spans, self.excluded_rows)
-        for row, outside_rows in chains.map_first_consumers_to_outside_inputs(node.row).items():
-            end_node = self._find_or_add_node(ValueNode((id(record), row, "end", key[1]), record, row))
+        for row, outside_rows in self._chains.map_first_consumers_to_outside_inputs(node.row).items():
+            end_node = self._find_or_add_node(ValueNode((id(record), row, "end"), record, row))
             edges = self._iter_edges_by_row_kind(self.find_or_add_row_node(record, row), contract_chains=False)
             end_node._edges = [(input_node, break_) for input_node, break_ in edges if input_node.row in outside_rows]
             yield end_node, None
