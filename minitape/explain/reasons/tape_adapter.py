@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from ...engine.backward.tape import GradientTape
-from ...engine.backward.targets_and_sources import find_rows_in_recording
 from ...engine.record.array_spec import ArraySpec
 from ...engine.record.provenance import LoggedEscape, find_creation_stack
 from ...engine.table.primitives import Primitive
@@ -481,19 +480,6 @@ class TapeAdapter(Adapter):
         if label == "custom_gradient":
             return called_name
         return fill("{operation} in {function}(...)", operation=label, function=called_name)
-
-    def list_last_use_site_if_any(self, source: Any) -> list[Site]:
-        """Return the last line that computed a value from a source while the tape was recording.
-
-        Args:
-            source: The tensor or variable.
-
-        Returns:
-            A list with one site, or an empty list if no value was computed from the source.
-        """
-        source_rows = set(find_rows_in_recording(self.reachability.tape, source))
-        place = self.reachability.find_last_computation_from_source_before_target(source) if source_rows else None
-        return [] if place is None else [to_site(place)]
 
 
 class TapeQuestion(Question):

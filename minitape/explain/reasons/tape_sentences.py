@@ -10,7 +10,7 @@ import ast
 import builtins
 from typing import TYPE_CHECKING, Any
 
-from ...recording.graph_nodes import ValueNode, is_variable_state
+from ...recording.graph_nodes import ValueNode, is_variable_state, to_site
 from ...recording.sites import NOWHERE
 from ..caller import format_place_suffix
 from ..fixes.edits import format_variable_assign_call_or_empty
@@ -305,7 +305,8 @@ def describe_last_use_of_unreached_source(blamed: BlamedPlace) -> Fields:
     origin = node.origin
     if origin is not None and origin.kind in ("constant", "made") and not origin.inputs:
         return {"kind": "constant", "used": format_place_suffix(target_row.site)}
-    blamed.finding.site = next(reversed(blamed.adapter.list_last_use_site_if_any(question.source)), NOWHERE)
+    reachability = blamed.adapter.reachability
+    blamed.finding.site = to_site(reachability.find_last_computation_from_source_before_target(question.source))
     if blamed.finding.site is NOWHERE:
         return {}
     return {"kind": "used", "used": format_place_suffix(blamed.finding.site)}
