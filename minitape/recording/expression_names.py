@@ -3,12 +3,13 @@
 import ast
 from collections import Counter
 from collections.abc import Iterable
+from functools import lru_cache
 from itertools import islice
 from types import CodeType
 from typing import NamedTuple
 
 from ..common.syntax import select_nodes
-from ..engine.types import OptionalText, TextList
+from ..engine.types import OptionalText
 from .sites import read_source_lines, suppress_syntax_warnings
 
 Span = tuple[int | None, int | None, int | None, int | None]
@@ -39,22 +40,6 @@ class ExpressionNames(NamedTuple):
         return self.function == operation if self.function.isidentifier() else len(self.operands) == input_count
 
 
-class _ProgramExpressions(NamedTuple):
-    """The expressions of a file.
-
-    Attributes:
-        lines: The lines of the file, which identify the version that was parsed.
-        names_by_span: The names in each expression, keyed by its first line, last line, first column and last column. A
-            call is also listed under its last line and column alone, because Python reports only these for a call that
-            spans several lines.
-    """
-
-    lines: TextList
-    names_by_span: dict[Span, ExpressionNames]
-
-
-_programs: dict[str, _ProgramExpressions] = {}
-_MAX_CACHED_FILES = 64
 # The labels or operation names that recordings of other frameworks use, keyed by the operator's syntax node.
 OPERATOR_LABELS = {"Add": "+", "Sub": "−", "Mult": "×", "Div": "÷", "MatMult": "@", "Pow": "pow", "USub": "−x"}
 
@@ -70,8 +55,8 @@ def read_expression_names(code: CodeType, offset: int) -> ExpressionNames | None
         The names, or None if the text is unknown or the instruction is neither an operator nor a call.
     """
     span = next(islice(code.co_positions(), offset // 2, None), (None,) * 4)
-    program = _read_program_expressions(code.co_filename)
-    return program.names_by_span.get(span) or program.names_by_span.get((None, span[1], None, span[3]))
+    names_by_span = _parse_expressions("".join(read_source_lines(code.co_filename)))
+    return names_by_span.get(span) or names_by_span.get((None, span[1], None, span[3]))
 
 
 def map_file_line_and_operation_to_result_name(files: Iterable[str]) -> dict[tuple[object, ...], str]:
@@ -89,31 +74,25 @@ def map_file_line_and_operation_to_result_name(files: Iterable[str]) -> dict[tup
     all_names = [
         ((file, span[0], names.function), names.result)
         for file in files
-        for span, names in _read_program_expressions(file).names_by_span.items()
+        for span, names in _parse_expressions("".join(read_source_lines(file))).items()
     ]
     counts = Counter(key for key, _ in all_names)
     return {key: name for key, name in all_names if name and counts[key] == 1}
 
 
-def _read_program_expressions(file: str) -> _ProgramExpressions:
-    """Return the expressions of a file by position. The file is parsed again only if its text has changed."""
-    lines = read_source_lines(file)
-    program = _programs.get(file)
-    if program is None or program.lines is not lines:
-        if len(_programs) >= _MAX_CACHED_FILES:
-            _programs.clear()
-        program = _programs[file] = _parse_expressions(lines)
-    return program
+@lru_cache(64)
+def _parse_expressions(program: str) -> dict[Span, ExpressionNames]:
+    """Return the names in each operator and call of a program, or {} for a program with a syntax error.
 
-
-def _parse_expressions(lines: TextList) -> _ProgramExpressions:
-    """Parse the operators and calls of a program. For a program with a syntax error, the result is empty."""
-    program = _ProgramExpressions(lines, {})
+    The keys are the expression's first line, last line, first column and last column. A call is also listed under its
+    last line and column alone, because Python reports only these for a call that spans several lines.
+    """
+    names_by_span: dict[Span, ExpressionNames] = {}
     try:
         with suppress_syntax_warnings():
-            tree = ast.parse("".join(lines))
+            tree = ast.parse(program)
     except (SyntaxError, ValueError, RecursionError):
-        return program
+        return names_by_span
     result_names: dict[ast.AST, OptionalText] = {}
     for node in ast.walk(tree):  # Statements are visited before their expressions.
         if isinstance(node, (ast.AnnAssign, ast.NamedExpr)) and node.value is not None:
@@ -130,10 +109,10 @@ def _parse_expressions(lines: TextList) -> _ProgramExpressions:
                 tuple(map(unparse_if_name_attribute_or_constant_item, operands)),
                 result_names.get(node),
             )
-            program.names_by_span[node.lineno, node.end_lineno, node.col_offset, node.end_col_offset] = names
+            names_by_span[node.lineno, node.end_lineno, node.col_offset, node.end_col_offset] = names
             if isinstance(node, ast.Call):
-                program.names_by_span[None, node.end_lineno, None, node.end_col_offset] = names
-    return program
+                names_by_span[None, node.end_lineno, None, node.end_col_offset] = names
+    return names_by_span
 
 
 def _list_operands_or_positional_arguments(node: ast.AST) -> list[ast.expr]:
