@@ -156,15 +156,13 @@ class TapeReader(Reader):
             if op < FIRST_CODE or row in watchers_by_row or type(value) not in FLOAT_TYPES:
                 if record.is_opened_by_tape and op == LEAF and row not in record.leaves:
                     break  # The recording has written the row but not yet its leaf.
-                rows.append(self._build_general_row(row, (op, a, b, site), value, context))
+                rows.append(self._build_general_row(row, op, site, value, context))
             else:
                 tapes = (tapes_by_row[a] | tapes_by_row[b]) & recording_tapes
                 tapes_by_row.append(tapes)
                 form = forms.get((op, site, tapes, type(value)))
                 if form is None:
-                    form = forms[op, site, tapes, type(value)] = self._build_shared_form(
-                        row, (op, a, b, site), context, tapes
-                    )
+                    form = forms[op, site, tapes, type(value)] = self._build_shared_form(row, op, site, context, tapes)
                 rows.append(PictureRow(row, form, a, b if len(form["rule"]) > 1 else -1, pack_value(value)))
             self.row_count += 1
         return rows
@@ -221,9 +219,7 @@ class TapeReader(Reader):
         assert self.record is not None
         return self.record
 
-    def _build_general_row(
-        self, row: int, cell: tuple[int, int, int, int], value: Array, context: RowContext
-    ) -> PictureRow:
+    def _build_general_row(self, row: int, op: int, site: int, value: Array, context: RowContext) -> PictureRow:
         """Return a row of any kind. Scalar operations are handled by `_build_rows_from_columns` itself."""
         record = self.required_recording
         primitive, inputs = find_operation_and_inputs(record, row)
@@ -240,7 +236,7 @@ class TapeReader(Reader):
         packed_value = None if type(value) is ArraySpec else pack_value(value)
         released_field: RowFields = {"released": packed_value is None}
         if primitive is None:
-            form = self._build_shared_form(row, cell, context, tapes) | released_field
+            form = self._build_shared_form(row, op, site, context, tapes) | released_field
             self._leaf_states[row] = self._build_leaf_state_fields(row)
             return PictureRow(row, form, inputs, None, packed_value)
         own_fields: RowFields = (
@@ -250,7 +246,7 @@ class TapeReader(Reader):
         key = (
             primitive,
             None if arguments is None else repr(arguments),
-            cell[3],
+            site,
             tapes,
             value.shape,
             value.dtype,
@@ -260,7 +256,7 @@ class TapeReader(Reader):
         shared_form = context.forms.get(key)
         # The label of such a row is the name of a function, so these rows cannot share a form.
         if shared_form is None or primitive is CUSTOM or primitive.name == "function":
-            shared_form = context.forms[key] = self._build_shared_form(row, cell, context, tapes) | released_field
+            shared_form = context.forms[key] = self._build_shared_form(row, op, site, context, tapes) | released_field
         if (
             inputs
             and tapes
@@ -270,12 +266,9 @@ class TapeReader(Reader):
             own_fields["cut"] = "integer"
         return PictureRow(row, shared_form, inputs, None, packed_value, own_fields or None)
 
-    def _build_shared_form(
-        self, row: int, cell: tuple[int, int, int, int], context: RowContext, tapes: int
-    ) -> RowFields:
+    def _build_shared_form(self, row: int, op: int, site: int, context: RowContext, tapes: int) -> RowFields:
         """Return the fields that a row shares with rows that have the same operation, location and tapes."""
         record = self.required_recording
-        op, _, _, site = cell
         file, line = self._note_file_and_find_line(context.place, site)
         shape, dtype = record.get_shape_and_dtype(row)
         form: RowFields = {
