@@ -144,7 +144,8 @@ class ValueNode:
     def operation_operands_and_call(self) -> RowCells:
         """The operation, the two operands and the call of the row, read from the recording only once."""
         if self._cells is None:
-            self._cells = self._read_cells()
+            op, left, right, call, *_ = self.required_recording.read_all_cells(self.row)
+            self._cells = op, left, right, call
         return self._cells
 
     @property
@@ -153,19 +154,14 @@ class ValueNode:
         assert self.record is not None
         return self.record
 
-    def _read_cells(self) -> RowCells:
-        op, left, right, call, *_ = self.required_recording.read_all_cells(self.row)
-        return op, left, right, call
-
-    def find_operation_and_inputs(self) -> tuple[Primitive | None, RowNumbers]:
-        """Return the operation that computed the row, and the operation's inputs, or (None, ()) for a leaf."""
+    def find_operation(self) -> Primitive | None:
+        """Return the operation that computed the row, or None for a leaf and for a value without a row."""
         if self.record is None:
-            return None, ()
-        op, left, right, call = self.operation_operands_and_call
+            return None
+        op, _, _, call = self.operation_operands_and_call
         if op >= FIRST_CODE:
-            primitive = BY_CODE[op - FIRST_CODE]
-            return primitive, (left,) if len(primitive.texts) == 2 else (left, right)
-        return (None, ()) if call is None else (call.primitive, call.inputs)
+            return BY_CODE[op - FIRST_CODE]
+        return None if call is None else call.primitive
 
     def find_computation_use_or_creation_place(self) -> CodePlace | None:
         """Return the user's statement that computed the row, or the first statement that used a leaf.
@@ -191,9 +187,7 @@ class ValueNode:
 
     def find_operation_name(self) -> str:
         """Return the name of the operation that computed the row, or "" for a leaf and for a value without a row."""
-        if self.record is None:
-            return ""
-        primitive, _ = self.find_operation_and_inputs()
+        primitive = self.find_operation()
         return "" if primitive is None else primitive.name
 
     def is_literal_number(self) -> bool:

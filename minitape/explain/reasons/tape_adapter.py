@@ -218,7 +218,7 @@ def find_primitive(node: ValueNode) -> Primitive | None:
     Args:
         node: The node.
     """
-    primitive, _ = node.find_operation_and_inputs()
+    primitive = node.find_operation()
     if primitive is None and node.origin is not None and node.origin.kind == "op":
         return node.origin.detail
     return primitive
