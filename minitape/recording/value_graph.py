@@ -163,7 +163,7 @@ class ValueGraph:
         """
         if node._edges is None:
             if node.record is None:
-                node._edges = list(self._iter_origin_edges(node.origin))
+                node._edges = list(self._iter_leaf_edges(node))
             elif node.record is self.record or len(node.record) <= LONG_RECORD:
                 node._edges = list(self._iter_edges_by_row_kind(node))
             else:
@@ -273,11 +273,9 @@ class ValueGraph:
             node: A node from the same execution.
             row: The other row.
         """
-        record = node.record
-        assert record is not None
         if node.enclosing_call is None:
-            return self.find_or_add_row_node(record, row)
-        return self.find_or_add_node_in_or_feeding_call(record, row, node.enclosing_call)
+            return self.find_or_add_row_node(node.required_recording, row)
+        return self.find_or_add_node_in_or_feeding_call(node.required_recording, row, node.enclosing_call)
 
     def find_body_output_node(self, node_in_same_run: ValueNode, call: Call, body: FunctionBody) -> ValueNode:
         """Return the node of the row in a body that computed an output of a call.
@@ -296,8 +294,7 @@ class ValueGraph:
 
         The assignment may be in a loop or a branch.
         """
-        record = node.record
-        assert record is not None
+        record = node.required_recording
         variable = find_variable_of_state_row(record, row)
         if variable is None:
             return
@@ -340,13 +337,10 @@ class ValueGraph:
     def _iter_loop_input_and_last_result_edges(self, node: ValueNode) -> Iterator[NodeAndBreak]:
         """Yield the edges from an input row of a loop to the loop's input and to the result of the last iteration."""
         enclosing_call = node.enclosing_call
-        record = node.record
-        assert enclosing_call is not None and record is not None
+        assert enclosing_call is not None
         yield self.find_row_node_in_same_run(enclosing_call.node, enclosing_call.outer_rows[node.row]), None
-        yield (
-            self.find_or_add_node_in_or_feeding_call(record, enclosing_call.next_turn_rows[node.row], enclosing_call),
-            None,
-        )
+        result_row = enclosing_call.next_turn_rows[node.row]
+        yield self.find_or_add_node_in_or_feeding_call(node.required_recording, result_row, enclosing_call), None
 
     def find_break_of_unrecorded_operation(self, node: ValueNode) -> Break | None:
         """Return the break at an operation that this tape did not record, or None if the tape recorded it.
@@ -441,9 +435,7 @@ class ValueGraph:
 
     def _find_break_in_py_function(self, node: ValueNode, place: CodePlace | None, input_index: int) -> Break | None:
         """Return the break inside a ``tf.py_function``, or None. A function with a break passes back zeros."""
-        record = node.record
-        assert record is not None
-        call = record.get_call(node.row)
+        call = node.required_recording.get_call(node.row)
         python_call: PythonCall | None
         if "call" in call.attrs:
             python_call = call.attrs["call"]
@@ -497,10 +489,8 @@ class ValueGraph:
         self._passes_by_call[id(call)] = call, passes
         return passes
 
-    def _iter_origin_edges(self, origin: ValueOrigin | None) -> Iterator[NodeAndBreak]:
+    def _iter_origin_edges(self, origin: ValueOrigin) -> Iterator[NodeAndBreak]:
         """For a value without a row, yield the values it came from, each with the break on its edge, if any."""
-        if origin is None:
-            return
         place = find_origin_place(origin)
         if origin.kind == "constant":
             if origin.detail is not None:
