@@ -16,7 +16,6 @@ from ...common.syntax import select_nodes
 from ...engine.table.generated_code import parse_expression
 from ...engine.types import OptionalExpression, OptionalText, TextList
 from ...recording.sites import read_source_lines
-from ...recording.value_summary import to_float_array
 from ..reasons.object_names import find_access_path
 from ..reasons.program_text import (
     ProgramText,
@@ -104,11 +103,11 @@ class FaultSite:
 
     def list_input_arrays(self) -> list[OptionalArray]:
         """Return the elements of each input as float64, or None in place of the elements that no longer exist."""
-        return [to_float_array(self.question.rows[index].value) for index in (self.row.inputs if self.row else [])]
+        return [self.question.rows[index].array for index in (self.row.inputs if self.row else [])]
 
     def find_result_array(self) -> OptionalArray:
         """Return the elements of the operation's result as float64, or None if they no longer exist."""
-        return None if self.row is None else to_float_array(self.row.value)
+        return None if self.row is None else self.row.array
 
     def find_other_readers_of_assigned_names(self, *further_names: str) -> list[Statement]:
         """Return the other statements that use a name or an attribute assigned by this statement.

@@ -20,6 +20,7 @@ from .checks import SETUP_METHODS, is_assigned_name_bound_to_variable_elsewhere,
 from .object_names import find_name_bound_at_site
 from .program_text import (
     collect_own_names_and_attributes_of_nodes,
+    find_expression_at_placed_site,
     find_last_name_of_dotted_path,
     find_statement,
     read_program,
@@ -84,7 +85,7 @@ class BlamedPlace:
         self.place = getattr(finding.site, "place", None)
         self.row = None if finding.row is None else question.rows[finding.row]
         self.node: ValueNode | None = None if self.row is None else self.row.extra
-        self.call: Any = None if self.place is None else self.statement.find_expression(self.place.span)
+        self.call: Any = find_expression_at_placed_site(finding.site)
         self.function_text = unparse(self.call.func) if isinstance(self.call, ast.Call) else ""
 
     def calls_module_function(self) -> bool:
