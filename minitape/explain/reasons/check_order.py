@@ -38,8 +38,7 @@ def combine_checks(*checks: FindCause) -> FindCause:
     """
 
     def run_combined_checks(question: FrameworkQuestion) -> OptionalFinding:
-        findings = (check(question) for check in checks)
-        return next((finding for finding in findings if finding is not None), None)
+        return next(filter(None, (check(question) for check in checks)), None)
 
     return run_combined_checks
 
@@ -208,8 +207,4 @@ def run_checks_until_first_finding(question: FrameworkQuestion, framework: Frame
         question: The question about the source.
         framework: The framework's own checks.
     """
-    for check in CHECKS:
-        finding = check(question, framework)
-        if finding is not None:
-            return finding
-    return Finding("connected")
+    return next(filter(None, (check(question, framework) for check in CHECKS)), Finding("connected"))

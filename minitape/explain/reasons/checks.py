@@ -350,11 +350,8 @@ def find_divergence_site_or_deeper_storing_site(call_stack: CallStack, other_sta
     """
     if not call_stack:
         return NOWHERE
-    depth = len(call_stack) - 1
-    for level, (site, other_site) in enumerate(zip(call_stack, other_stack, strict=False)):
-        if site != other_site:
-            depth = level
-            break
+    pairs = enumerate(zip(call_stack, other_stack, strict=False))
+    depth = next((level for level, (site, other_site) in pairs if site != other_site), len(call_stack) - 1)
     for site in reversed(call_stack[depth + 1 :]):
         if any("." in name or "[" in name for name in find_statement(site).bound_names):
             return site
