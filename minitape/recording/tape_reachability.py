@@ -118,9 +118,7 @@ class TapeReachability:
         The result is also None if the source was not among the sources of the last call.
         """
         last = self.tape.last_request
-        if last is None or len(last.targets) != len(self.targets):
-            return None
-        if any(last_target is not target for last_target, target in zip(last.targets, self.targets, strict=True)):
+        if last is None or [*map(id, last.targets)] != [*map(id, self.targets)]:
             return None
         return next(
             (
