@@ -59,14 +59,12 @@ class Statement:
         file: The name of the file or notebook cell that contains the statement.
         enclosing: The compound statements around this statement, outermost first.
         order: The statement's position in the program.
-        block: A number that all statements in the same body share.
     """
 
     node: ast.stmt
     file: str
     enclosing: tuple[Statement, ...]
     order: int
-    block: int
 
     def __bool__(self) -> bool:
         """Return whether the statement is known."""
@@ -323,10 +321,8 @@ def _parse_program(texts: tuple[TextPair, ...]) -> ProgramText:
     program_text = ProgramText()
 
     def visit_body(body: Iterable[ast.stmt], file: str, enclosing: tuple[Statement, ...]) -> None:
-        # The top-level statements of all cells count as one block, because cells run one after the other.
-        block = len(program_text.statements) if enclosing else -1
         for node in body:
-            statement = Statement(node, file, enclosing, len(program_text.statements), block)
+            statement = Statement(node, file, enclosing, len(program_text.statements))
             program_text.statements.append(statement)
             first_line = min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", ()))])
             program_text.statement_by_site.update(
@@ -379,7 +375,7 @@ def list_statements(file: OptionalText) -> list[Statement]:
     return read_program(file).statements
 
 
-NO_STATEMENT = Statement(ast.Pass(lineno=0, end_lineno=0), "", (), -1, -1)
+NO_STATEMENT = Statement(ast.Pass(lineno=0, end_lineno=0), "", (), -1)
 
 
 def list_call_sites(file: OptionalText, *names: str) -> list[Site]:
