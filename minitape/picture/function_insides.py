@@ -85,17 +85,14 @@ def _build_function_inside(
 
     Returns None if the call cannot be replayed or if the replay computes different values.
     """
-    record = reader.record
-    assert record is not None
-    site = record.read_integer_cells(call_row)[3]
+    record = reader.required_recording
     call = record.get_call(call_row)
     concrete_function = call.attrs["concrete_function"]
     arrays = [reader.kept_arrays.get(input_row, record.get_value_or_none(input_row)) for input_row in call.inputs]
     if any(array is None for array in arrays):
         return None
-    place = reader.apply_watches_and_build_row_context(call_row).place
     # The inside rows belong to the statement that called the function.
-    call_site = place and (place[0], site if place[1] is None else place[1])
+    call_site = record.find_site(call_row)
     with suspend_recording(), TemporaryAttributes(state, fixed_site=call_site), np.errstate(all="ignore"):
         inputs = [wrap_array_with_origin(array) for array in arrays]
         differentiable_inputs = [tensor for tensor in inputs if tensor.dtype.differentiable]

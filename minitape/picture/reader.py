@@ -149,7 +149,7 @@ class TapeReader(Reader):
         end = self.row_count
         for row, op, a, b, _, site, value in zip(range(end, end + len(columns[0])), *columns, strict=True):
             if context is None or row >= end:
-                context = self.apply_watches_and_build_row_context(row)
+                context = self._apply_watches_and_build_row_context(row)
                 end = context.end
                 forms = context.forms
                 recording_tapes = context.recording_tapes
@@ -228,7 +228,7 @@ class TapeReader(Reader):
         for input_row in inputs:
             input_tapes |= self.tapes_by_row[input_row] if input_row < row else 0
         tapes = input_tapes & context.recording_tapes
-        # The rows that follow see a watch only once it has begun: `apply_watches_and_build_row_context` adds its bit.
+        # The rows that follow see a watch only once it has begun: `_apply_watches_and_build_row_context` adds its bit.
         self.tapes_by_row.append(tapes if has_differentiable_dtype(record, row) else 0)
         tapes |= self._watchers_by_row.get(row, 0)
         if type(value) is ArraySpec:
@@ -375,7 +375,7 @@ class TapeReader(Reader):
         self._pending_watches = sorted(watches, reverse=True)
         self._context_borders = sorted(borders.union(since for since, _, _ in watches))
 
-    def apply_watches_and_build_row_context(self, row: int) -> RowContext:
+    def _apply_watches_and_build_row_context(self, row: int) -> RowContext:
         """Return the context of a row: its code location, its scope, and the tapes that record it.
 
         Rows must be entered in order, because watches that begin at or before ``row`` are applied now.
