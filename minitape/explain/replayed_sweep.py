@@ -11,10 +11,10 @@ from math import prod
 
 import numpy as np
 
+from ..engine.backward.gradient import find_differentiable_rows
 from ..engine.backward.reachability import mark_reachable_rows
 from ..engine.backward.sweep import Sweep
 from ..engine.backward.tape import GradientTape
-from ..engine.backward.targets_and_sources import find_rows_in_recording
 from ..engine.record.interrupt_safe import suspend_recording
 from ..engine.record.record import MAX_SMALL_SIZE
 from ..engine.table.float_warnings import OFF, WARNINGS, restore_fp_errors
@@ -36,8 +36,7 @@ def build_unit_seeds(reachability: TapeReachability) -> ArraysByRow:
     return {
         row: np.ones(tuple(target.shape), target.dtype.as_numpy_dtype)[()]
         for target in reachability.targets
-        if target.dtype.differentiable
-        for row in find_rows_in_recording(reachability.tape, target)[-1:]
+        for row in find_differentiable_rows(reachability.tape, target)[-1:]
     }
 
 
@@ -62,7 +61,7 @@ def replay_sweep(
     """
     record = reachability.record
     tape = reachability.tape
-    wanted = {row for source in sources if source.dtype.differentiable for row in find_rows_in_recording(tape, source)}
+    wanted = {row for source in sources for row in find_differentiable_rows(tape, source)}
     if not seeds or not wanted or len(record) > MAX_ROWS:
         return None
     reachable = mark_reachable_rows(tape, wanted)

@@ -17,7 +17,6 @@ from ..engine.backward.sweep import Sweep, run_sweep
 from ..engine.backward.targets_and_sources import (
     GradientRequest,
     build_seed,
-    find_rows_in_recording,
     flatten_with_gradient_carriers,
     list_seeds_if_also_target,
 )
@@ -195,10 +194,9 @@ class Stepper(SweepSteps):
         self._output_gradients = adjoints or [None] * len(targets)
         seeds: AdjointsByRow = {}
         for target, adjoint in zip(targets, self._output_gradients, strict=True):
-            for row in find_rows_in_recording(tape, target)[-1:]:
-                if target.dtype.differentiable:
-                    seed = build_seed(target, adjoint, False)
-                    seeds[row] = seeds[row] + seed if row in seeds else seed
+            for row in find_differentiable_rows(tape, target)[-1:]:
+                seed = build_seed(target, adjoint, False)
+                seeds[row] = seeds[row] + seed if row in seeds else seed
         self.rows_by_source = [find_differentiable_rows(tape, source) for source in sources]
         self._target_rows = sorted(seeds)
         source_rows = {r for rows in self.rows_by_source for r in rows}

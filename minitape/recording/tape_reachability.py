@@ -8,6 +8,7 @@ from contextlib import suppress
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from ..engine.backward.gradient import find_differentiable_rows
 from ..engine.backward.reachability import mark_rows_on_tape
 from ..engine.backward.row_marks import has_differentiable_dtype
 from ..engine.backward.tape import GradientTape
@@ -134,10 +135,7 @@ class TapeReachability:
         """For each row of the recording, whether a target's adjoint reaches it."""
         reached = bytearray(len(self.record))
         rows = [
-            target_row
-            for target in self.targets
-            if target.dtype.differentiable
-            for target_row in find_rows_in_recording(self.tape, target)[-1:]
+            target_row for target in self.targets for target_row in find_differentiable_rows(self.tape, target)[-1:]
         ]
         for row in rows:
             reached[row] = 1

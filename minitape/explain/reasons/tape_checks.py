@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from ...common.translation import join_sentences
+from ...engine.backward.gradient import find_differentiable_rows
 from ...engine.backward.tape import GradientTape
-from ...engine.backward.targets_and_sources import find_rows_in_recording
 from ...engine.record.provenance import find_creation_stack
 from ...engine.tensor.variable import UnreadVariable
 from ...engine.types import TargetOrSource, TargetsOrSources
@@ -471,8 +471,7 @@ def _replay_sweep_inside_function_call(adapter: TapeAdapter, adjoint: ValueSumma
     starts = {
         row: result_adjoint
         for result, result_adjoint in zip(reachability.targets, adjoints, strict=False)
-        if result.dtype.differentiable
-        for row in find_rows_in_recording(reachability.tape, result)[-1:]
+        for row in find_differentiable_rows(reachability.tape, result)[-1:]
     }
     return replay_sweep(reachability, adapter.row_of_node, starts, reachability.sources)
 
