@@ -62,7 +62,7 @@ class CodePlace:
         return place
 
 
-class PlacedSite(tuple[str | None, int | None]):
+class PlacedSite(Site):
     """A (file, line) pair that also stores the exact code location.
 
     Attributes:
@@ -189,10 +189,6 @@ class ValueNode:
         """Return the name of the operation that computed the row, or "" for a leaf and for a value without a row."""
         primitive = self.find_operation()
         return "" if primitive is None else primitive.name
-
-    def is_literal_number(self) -> bool:
-        """Return whether the node holds a number that the program wrote as a literal. Equal numbers share one row."""
-        return self.record is not None and self.enclosing_call is None and self.record.is_python_number(self.row)
 
 
 def find_origin_place(origin: ValueOrigin | None) -> CodePlace | None:

@@ -174,14 +174,6 @@ class TapeReachability:
         """
         return node.record is self.record and bool(self.rows_on_tape[node.row])
 
-    def was_watched_or_read_from_variable(self, node: ValueNode) -> bool:
-        """Return whether a row is on the tape because it was watched or because a variable was read.
-
-        Args:
-            node: The node of the row.
-        """
-        return node.record is self.record and node.row in self.tape.watched
-
     def find_array(self, node: ValueNode) -> Array:
         """Return the array of a value.
 

@@ -407,7 +407,7 @@ class TapeAdapter(Adapter):
             row: The row.
         """
         node: ValueNode = row.extra
-        return node.is_literal_number()
+        return node.record is not None and node.enclosing_call is None and node.record.is_python_number(node.row)
 
     def was_watched_by_program(self, row: RecordedRow) -> bool:
         """Return whether the program made the tape watch a row, by calling ``watch`` or by reading a variable.
@@ -415,7 +415,8 @@ class TapeAdapter(Adapter):
         Args:
             row: The row.
         """
-        return self.reachability.was_watched_or_read_from_variable(row.extra)
+        node: ValueNode = row.extra
+        return node.record is self.reachability.record and node.row in self.reachability.tape.watched
 
     def find_block_begin_call_stack(self) -> CallStack:
         """Return the statements that were running when the tape's ``with`` block began, outermost first."""
