@@ -42,7 +42,7 @@ def find_user_call_stack() -> CallStack:
     frame: OptionalFrame = sys._getframe(1)
     while frame is not None:
         if not is_minitape_or_library_file(frame.f_code.co_filename):
-            sites.append((frame.f_code.co_filename, frame.f_lineno))
+            sites.append(get_site_running_in_frame(frame))
         frame = frame.f_back
     return sites[::-1]
 

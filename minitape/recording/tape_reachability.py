@@ -23,7 +23,7 @@ from ..engine.tensor.tensor import Tensor
 from ..engine.types import Array, OptionalFlag, TargetOrSource, TargetsOrSources
 from .graph_nodes import CodePlace, ValueNode, iter_operations_from_row
 from .value_graph import ValueGraph
-from .value_origins import ValueOrigin, to_value_origin
+from .value_origins import ValueOrigin, find_origin, to_value_origin
 
 
 class BlockBegin(NamedTuple):
@@ -198,7 +198,7 @@ class TapeReachability:
             source: The tensor or variable.
         """
         if isinstance(source, Tensor):
-            return to_value_origin(source._origin)
+            return find_origin(source)
         return to_value_origin(getattr(source, "_creation_origin", None))
 
     @property
