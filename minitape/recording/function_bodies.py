@@ -149,7 +149,7 @@ def iter_assignments_and_outer_calls_before(
             ):
                 yield assign_call, []
     for call in record.calls:
-        if call.row >= end_row or call.primitive.name not in BODY_PRIMITIVES:
+        if call.row >= end_row:
             continue
         for body in iter_bodies_computing_output(call, None):
             for assign_call, outer_calls in iter_assignments_and_outer_calls_before(

@@ -20,7 +20,6 @@ from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
 from ..engine.tensor.tensor import Tensor
 from ..engine.types import RowSequence, RowSet, TargetOrSource
 from .function_bodies import (
-    BODY_PRIMITIVES,
     EnclosingCall,
     FunctionBody,
     find_loop_condition,
@@ -235,9 +234,7 @@ class ValueGraph:
         primitive = call.primitive
         inputs = call.inputs
         scope_break = self._find_unrecorded_break_outside_calls(node)
-        bodies = (
-            list(iter_bodies_computing_output(call, node.row - call.row)) if primitive.name in BODY_PRIMITIVES else []
-        )
+        bodies = list(iter_bodies_computing_output(call, node.row - call.row))
         if bodies:
             yield from ((self.find_body_output_node(node, call, body), scope_break) for body in bodies)
             # The first input of a cond decides which body runs.
