@@ -14,7 +14,7 @@ from ..engine.derivatives.py_function import PythonCall
 from ..engine.hooks import hooks
 from ..engine.record.provenance import LoggedEscape
 from ..engine.record.record import Record
-from ..engine.record.row_parts import CALL, Call, Event
+from ..engine.record.row_parts import CALL, Call
 from ..engine.table.primitives import Primitive, Rules
 from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
 from ..engine.tensor.tensor import Tensor
@@ -355,23 +355,18 @@ class ValueGraph:
             for event, row, _, frames in reversed(self.tape.history):
                 if event == "reset" and node.row < row and frames:
                     return Break("outside_tape", CodePlace(frames), "reset")
-            if self.find_pause_event_around_row(node.row) is not None:
+            if self._is_row_in_pause(node.row):
                 cause = "recording_paused"
         return Break(cause, node.find_computation_use_or_creation_place(), node.find_operation_name())
 
-    def find_pause_event_around_row(self, row: int) -> Event | None:
-        """Return the event that began the ``stop_recording()`` block around a row, or None outside such blocks.
-
-        Args:
-            row: The row in the tape's recording.
-        """
-        pause = None
-        for event in self.record.events:
-            if event.row > row:
-                break
-            if event.kind in ("pause", "resume") and event.subject is self.tape:
-                pause = event if event.kind == "pause" else None
-        return pause
+    def _is_row_in_pause(self, row: int) -> bool:
+        """Return whether a row of the tape's recording was written inside a ``stop_recording()`` block."""
+        kinds = [
+            event.kind
+            for event in self.record.events
+            if event.row <= row and event.kind in ("pause", "resume") and event.subject is self.tape
+        ]
+        return kinds[-1:] == ["pause"]
 
     def _find_operation_break(
         self, node: ValueNode, input_node: ValueNode, primitive: Primitive, input_index: int
