@@ -15,6 +15,7 @@ from ...recording.graph_nodes import CodePlace, to_site
 from ...recording.recorded_rows import Escape, InputEdge, OptionalArray, RecordedRow
 from ...recording.sites import NOWHERE, CallStack, Site, find_innermost_site
 from ..causes import get_kind_or_error_kind
+from ..fixes.host_conversion_fixes import CONVERSION_NAMES
 from .object_names import find_name_bound_at_site
 from .program_text import (
     Statement,
@@ -43,7 +44,6 @@ VARIABLE_MAKERS = ("Variable", "add_weight", "Parameter")
 # Values converted by these methods are used only to decide which code runs.
 CONTROL_METHODS = ("bool", "__bool__", "index", "int")
 BRANCH_METHODS = ("bool", "__bool__", "index")
-CONVERSIONS = {"float", "int", "numpy", "item", "tolist"}
 
 
 def find_non_float_source(question: Question) -> OptionalFinding:
@@ -226,7 +226,7 @@ def _does_convert_only_to_compare(statement: Statement) -> bool:
     """Return whether a statement converts values to plain numbers only to compare them."""
     compared = {node for compare in list_nodes(statement.node, ast.Compare) for node in ast.walk(compare)}
     calls = list_nodes(statement.node, ast.Call)
-    conversions = [call for call in calls if find_last_name_of_dotted_path(call.func) in CONVERSIONS]
+    conversions = [call for call in calls if find_last_name_of_dotted_path(call.func) in CONVERSION_NAMES]
     return bool(conversions) and all(call in compared for call in conversions)
 
 
