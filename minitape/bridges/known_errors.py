@@ -110,13 +110,16 @@ def find_cause_variant_and_fields_by_message(framework: str, error: BaseExceptio
     return "", "", {}
 
 
-def explain_error_by_message(framework: str, error: BaseException, blamed_site: Site = NOWHERE) -> OptionalExplanation:
+def explain_error_by_message(
+    framework: str, error: BaseException, blamed_site: Site = NOWHERE, more_fields: TextsByName | None = None
+) -> OptionalExplanation:
     """Explain the error that ended a program, based on its message.
 
     Args:
         framework: The name of the framework.
         error: The error.
         blamed_site: The line to blame, or NOWHERE to blame the line that led to the error.
+        more_fields: Values of the sentences' fields that the message does not contain.
 
     Returns:
         The explanation, or None if the message is not known.
@@ -129,4 +132,5 @@ def explain_error_by_message(framework: str, error: BaseException, blamed_site: 
         site = file, int(line)
     if cause == "left_jax":
         fields["what"] = f"{function}()"
-    return explain_cause(framework, cause, site if blamed_site == NOWHERE else blamed_site, variant, fields)
+    site = site if blamed_site == NOWHERE else blamed_site
+    return explain_cause(framework, cause, site, variant, fields | (more_fields or {}))

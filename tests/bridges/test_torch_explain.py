@@ -495,6 +495,24 @@ def test_an_error_is_explained_by_its_message(sentence):
     assert lines[explanation.line - 1].endswith("#!") and explanation.cause == "refused" and explanation.fix
 
 
+def test_a_batch_of_one_example_is_explained_with_the_line_of_the_loader():
+    text = """import torch
+from torch import nn
+from torch.utils.data import DataLoader
+
+examples = torch.ones(5, 3)
+batches = DataLoader(examples, batch_size=2)
+norm = nn.BatchNorm1d(3)
+for number, batch in enumerate(batches):
+    norm(batch)
+"""
+    with pytest.raises(ValueError) as caught:
+        exec(compile_program(text, "program.py"), {})
+    explanation = explain_error_by_message_alone(caught.value)
+    assert (explanation.cause, explanation.line) == ("refused", 9)
+    assert "drop_last=True) (program.py, line 6)." in explanation.fix
+
+
 def test_an_error_of_the_program_is_not_explained_by_its_message():
     assert explain_error_by_message_alone(ValueError("the file has no columns")) is None
 

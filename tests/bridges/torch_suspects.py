@@ -857,6 +857,31 @@ opt = torch.optim.SGD(model.parameters(), 0.1)
 for step in range(3):
     loss = model(torch.randn(4, 3)).pow(2).mean()
     opt.zero_grad(); loss.backward(); opt.step()
+#@ a_relu_after_the_last_layer_of_the_net_in_a_model loss_input
+class Thermometer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Sequential(
+            nn.Linear(3, 8),
+            nn.ReLU(),
+            nn.Linear(8, 1),
+            nn.ReLU(),  #!  #- nn.Identity(),
+        )
+    def forward(self, x):
+        return self.net(x).squeeze(1)
+model = Thermometer()
+opt = torch.optim.SGD(model.parameters(), 0.01)
+x = torch.randn(16, 3)
+loss = F.mse_loss(model(x), x.sum(1) - 3)
+opt.zero_grad(); loss.backward(); opt.step()
+#@ a_softmax_layer_over_the_examples wrong_axis
+net = nn.Sequential(
+    nn.Linear(3, 4),
+    nn.LogSoftmax(dim=0),  #!  #- nn.LogSoftmax(dim=1),
+)
+opt = torch.optim.SGD(net.parameters(), 0.1)
+loss = F.nll_loss(net(torch.randn(5, 3)), torch.tensor([0, 1, 2, 3, 0]))
+opt.zero_grad(); loss.backward(); opt.step()
 #@ the_last_example_of_a_sequence_is_taken wrong_axis
 rnn = nn.LSTM(3, 8) #- rnn = nn.LSTM(3, 8, batch_first=True)
 head = nn.Linear(8, 2)

@@ -9,6 +9,7 @@ from ...explain.reasons.program_text import find_statement, list_call_sites, unp
 from ...explain.reasons.suspects import CheckedRun, Suspicions, build_row_suspicion
 from ...recording.recorded_rows import collect_rows_and_ancestors
 from ..run_watch.accounts import RunAccounts
+from .layer_creation import find_layer_creation_or_row_site
 
 RANGES = {"relu": (0, inf), "softplus": (0, inf), "sigmoid": (0, 1), "softmax": (0, 1), "tanh": (-1, 1)}
 # `LOGISTIC_LOSS` applies a sigmoid to its input.
@@ -42,7 +43,9 @@ def check_targets_outside_activation_range(run: CheckedRun) -> Suspicions:
         if (excess**2).mean() > LEAST_UNREACHED * values.var() > 0:
             fields = {"what": prediction.op, "n": int(is_unreached.sum()), "all": values.size}
             fields |= {"one": values.min(), "two": values.max()}
-            yield build_row_suspicion(prediction, "loss_input", fields, "unreached")
+            suspicion = build_row_suspicion(prediction, "loss_input", fields, "unreached")
+            history = run.recording.log.history
+            yield suspicion._replace(site=find_layer_creation_or_row_site(history, prediction))
 
 
 def check_log_probs_indexed_with_all_labels(run: CheckedRun) -> Suspicions:

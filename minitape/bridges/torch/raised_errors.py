@@ -12,7 +12,7 @@ from ...engine.record.user_frames import is_minitape_or_library_file
 from ...explain.caller import format_place_suffix
 from ...explain.explanation import OptionalExplanation, explain_cause
 from ...explain.reasons.object_names import AccessPaths, find_first_access_path, share_searches_between_questions
-from ...explain.reasons.program_text import find_statement, list_statements
+from ...explain.reasons.program_text import find_binding_statements, find_statement, list_statements
 from ...explain.translated_sentences import fill
 from ...recording.recorded_rows import RecordedRow, collect_rows_and_ancestors, collect_rows_and_connected_ancestors
 from ...recording.sites import NOWHERE, Site, find_last_return_site
@@ -53,7 +53,21 @@ def explain_error_by_message_alone(error: BaseException) -> OptionalExplanation:
         for function in torch.autograd.Function.__subclasses__()
         if f"{function.__name__}Backward" in str(error)
     )
-    return known_errors.explain_error_by_message("torch", error, next(named, NOWHERE))
+    fields = {"other": format_place_suffix(_find_loader_creation_site(error))}
+    return known_errors.explain_error_by_message("torch", error, next(named, NOWHERE), fields)
+
+
+def _find_loader_creation_site(error: BaseException) -> Site:
+    """Return the line that creates the DataLoader over which the program was looping, or NOWHERE if none is found."""
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        if is_minitape_or_library_file(frame.filename):
+            continue
+        statement = find_statement((frame.filename, frame.lineno))
+        for name in {name for loop in statement.enclosing_loops for name in loop.read_names}:
+            bindings = find_binding_statements(name, statement)
+            if bindings and bindings[-1].find_call("DataLoader"):
+                return bindings[-1].site
+    return NOWHERE
 
 
 def _explain_failed_pass_by_checks(recording: TorchRecording, _: TensorNames) -> OptionalExplanation:

@@ -5,6 +5,7 @@ import numpy as np
 from ...explain.caller import format_place_suffix
 from ...explain.reasons.suspects import CheckedRun, Suspicions, build_row_suspicion
 from ...recording.recorded_rows import RecordedRow
+from .layer_creation import find_layer_creation_or_row_site
 from .misused_operations import RECURRENT_OPS
 
 # These operations leave a sequence's first two axes unchanged.
@@ -37,7 +38,8 @@ def check_example_selected_as_time_step(run: CheckedRun) -> Suspicions:
             # The batch of a recurrent layer may hold the joints or the agents of one sequence.
             is_attention = makers[given].op not in RECURRENT_OPS
             if is_only_selection and is_along_batch and (is_attention or _is_last_example(run, row, given)):
-                fields = {"one": tuple(sizes), "n": sizes[1], "other": format_place_suffix(makers[given].site)}
+                layer_site = find_layer_creation_or_row_site(run.recording.log.history, makers[given])
+                fields = {"one": tuple(sizes), "n": sizes[1], "other": format_place_suffix(layer_site)}
                 yield build_row_suspicion(row, "wrong_axis", fields, "sequence")
 
 
@@ -107,4 +109,5 @@ def check_softmax_over_examples(run: CheckedRun) -> Suspicions:
         probabilities = np.exp(values) if given.op == "log_softmax" else values
         is_over_examples, is_over_others = (np.allclose(probabilities.sum(axis), 1, atol=1e-2) for axis in (0, -1))
         if len(values) > 1 and is_over_examples and not is_over_others:
-            yield build_row_suspicion(given, "wrong_axis", {"what": given.op, "n": len(values)}, "softmax")
+            suspicion = build_row_suspicion(given, "wrong_axis", {"what": given.op, "n": len(values)}, "softmax")
+            yield suspicion._replace(site=find_layer_creation_or_row_site(run.recording.log.history, given))

@@ -148,8 +148,8 @@ CAUSES = (
         [torch: one_example]
         A normalization layer in training mode received a single value for each channel{line}, with the input size
         {what}, but one value has no variance. The last batch of an epoch is often that small.
-        Fix: Leave out such a batch with DataLoader(..., drop_last=True). For an evaluation or a single example, call
-        model.eval() first.
+        Fix: Leave out such a batch with DataLoader(..., drop_last=True){other}. For an evaluation or a single example,
+        call model.eval() first.
 
         [torch: inference]
         A computation that needs gradients{line} uses a tensor that was computed in torch.inference_mode(). Autograd
