@@ -343,6 +343,20 @@ scaled.sum().backward()
     assert "correction=1" in answer.fix and "zero for at least one element" not in answer.fix, answer.fix
 
 
+def test_advice_on_an_operation_does_not_depend_on_the_name_of_the_loss():
+    program = """
+scores = torch.randn(3, 1, 5, requires_grad=True)
+criterion = torch.nn.CTCLoss()
+loss = criterion(scores.log_softmax(2), torch.ones(1, 4, dtype=torch.long), torch.tensor([3]), torch.tensor([4]))
+loss.backward()
+"""
+    with bridge.record() as recording:
+        exec(compile_program(program, "program.py"), namespace := {"torch": torch})
+    answer = recording.explain(namespace["scores"])
+    assert (answer.cause, answer.line) == ("nan_forward", 4)
+    assert "zero_infinity=True" in answer.fix, answer.fix
+
+
 STATE_AS_ONE_NAME = """
 def read(x, state):
     out, state = rnn(x, state)

@@ -78,13 +78,20 @@ def find_advice_for_fault(fault: FaultSite) -> OptionalText:
     )
     for row in rows:
         for node in nodes:
-            if re.fullmatch(row.name_pattern, find_normalized_operation_or_node_kind(node)) and row.applies(
-                fault, node
-            ):
+            if _is_advice_about_expression(row, node, op_name) and row.applies(fault, node):
                 values = {name: _FIELD_READERS[name](fault, node) for name in set(re.findall(r"{(\w+)}", row.sentence))}
                 if None not in values.values():
                     return fill(row.sentence, **values)
     return None
+
+
+def _is_advice_about_expression(row: OperationFix, node: AST, op_name: str) -> bool:
+    """Return whether a row of the table is about an expression, or about an operation that has run.
+
+    Advice without fields does not depend on how the line calls the operation, as in ``criterion(...)``.
+    """
+    names = [find_normalized_operation_or_node_kind(node), *([] if "{" in row.sentence else [op_name])]
+    return any(re.fullmatch(row.name_pattern, name) for name in names)
 
 
 def _did_operand_of_call_compute_input(fault: FaultSite, node: AST) -> bool:
