@@ -569,6 +569,17 @@ for batch in range(24):
     optimizer.step()
     if True:  #- if batch % 8 == 7:
         schedule.step()  #!
+#@ a_falling_loss_counts_as_worse not_applied
+net, x = nn.Linear(4, 1), torch.randn(8, 4)
+optimizer = torch.optim.Adam(net.parameters(), 0.01)
+mode = "max"  #- mode = "min"
+schedule = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer, mode, patience=3)
+for step in range(40):
+    optimizer.zero_grad()
+    loss = net(x).pow(2).mean()
+    loss.backward()
+    optimizer.step()  #!
+    schedule.step(loss.item())
 #@ the_rate_ends_near_zero connected
 net = nn.Linear(4, 1)
 optimizer = torch.optim.Adam(net.parameters(), 0.01)

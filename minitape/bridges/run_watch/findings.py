@@ -35,6 +35,7 @@ SMALL_NORM = 1e-6  # A gradient below this norm is too small to move a weight by
 MAX_SINGLE_REGISTRATIONS = 2
 GROWTH = 1e4  # If the gradient and the loss have grown by this factor since the first step, the training has diverged.
 DEAD_STEPS = 8  # A layer counts as dead if its gradient was zero in at least this many measured steps.
+TINY_SHARE = 0.4  # A schedule may leave this share of the steps with a rate that changes nothing.
 SMALLEST_HALF = 2.0**-25  # Any smaller number becomes 0 in float16.
 SHORT_RUN = 3  # In a run with at most this many backward passes, a problem is reported even if it occurs only once.
 # For a float32 weight, a vanished update only means that the gradient or the learning rate is small, possibly on
@@ -307,8 +308,8 @@ def find_optimizers_that_change_nothing(run: RunAccounts) -> RunFindings:
 
 
 def _find_decayed_rate(optimizer: OptimizerAccount, keys: Collection[int]) -> RunFindings:
-    """Report an optimizer whose learning rate was too small in most steps to change anything."""
-    if optimizer.tiny_rate_steps > max(10, optimizer.steps // 2):
+    """Report an optimizer whose learning rate was too small in many steps to change anything."""
+    if optimizer.tiny_rate_steps > max(10, TINY_SHARE * optimizer.steps):
         counts = {"n": optimizer.tiny_rate_steps, "all": optimizer.steps}
         rates = {"rate": optimizer.rates[0], "from_": optimizer.rates[1]}
         site = optimizer.site if optimizer.rate_schedule is None else optimizer.rate_schedule.site
