@@ -92,6 +92,14 @@ def test_a_late_loss_that_is_not_finite_has_the_cause_that_a_second_run_finds(tm
     assert [(each["cause"], each["line"]) for each in answers["anomaly_problems"]] == [("nonfinite_value", 10)]
 
 
+def test_a_diverging_training_comes_before_the_infinite_loss_that_it_leads_to(tmp_path):
+    text = LATE_NAN.replace("    if step == 15:\n        net.weight.data[:], net.bias.data[:] = 0, 0\n", "")
+    text = text.replace("torch.randn", "1000 * torch.randn").replace("torch.sqrt(net(x).pow(2).sum(1))", "net(x)")
+    done, answers = explain(tmp_path, text)
+    assert done.returncode == 1 and not answers["anomaly_problems"]
+    assert answers["problems"][0]["cause"] == "exploding" and "standardize" in answers["problems"][0]["fix"]
+
+
 def test_a_second_backward_names_the_value_that_carries_the_graph(tmp_path):
     done, answers = explain(tmp_path, TWICE)
     assert done.returncode == 1 and (answers["raised"]["cause"], answers["raised"]["line"]) == ("backward_twice", 10)

@@ -438,6 +438,10 @@ class WatchedProgram:
                 report.problems.append(group)
         # A mistake found in the run may have caused the non-finite values.
         report.problems += [group for group in groups if group.kind == "nonfinite"]
+        if any(group.cause == "exploding" for group in report.problems):
+            # If the training diverges, the non-finite values are only the consequence.
+            report.problems += report.anomaly_problems
+            report.anomaly_problems = []
         is_well = not (report.problems or report.anomaly or report.error)
         if not accounts.passes and self.watch.accounts.gradient_calls and not report.error:
             report.summary = _format_grad_call_count_and_problem_free_page(

@@ -307,7 +307,8 @@ CAUSES = (
         [torch, tensorflow: steps]
         Training diverges: the gradient grew from {from_:.2g} to {to:.2g} in {n} steps{line}, and a single step changes
         the weight by {ratio:.2g} times its norm.
-        Fix: Use a smaller learning rate. If the loss is a sum over the batch, use the mean instead.
+        Fix: Use a smaller learning rate. If the inputs of the model are much larger than 1, standardize them first. If
+        the loss is a sum over the batch, use the mean instead.
 
         [torch: run]
         Training diverges: the norm of the gradient{line} has grown from {from_:.2g} in the first step to {to:.2g}, and
