@@ -1012,4 +1012,68 @@ loss = F.binary_cross_entropy_with_logits(F.relu(h), torch.ones(8, 1)) + F.binar
     5 * torch.tanh(h), torch.tensor([[0.0], [1], [0], [1], [1], [0], [1], [0]])) + F.cross_entropy(\
     F.relu(net(torch.randn(2, 4)).T), torch.tensor([1]))
 loss.backward(); optimizer.step()
+#@ the_difference_of_a_straight_through_code_is_not_detached cancelled
+encoder, codes, decoder = nn.Linear(6, 4), nn.Embedding(8, 4), nn.Linear(4, 6)
+opt = torch.optim.Adam([*encoder.parameters(), *codes.parameters(), *decoder.parameters()], 0.01)
+x = torch.randn(16, 6)
+for _ in range(3):
+    opt.zero_grad()
+    z = encoder(x)
+    q = codes(torch.cdist(z, codes.weight).argmin(1))
+    loss = F.mse_loss(q, z.detach()) + 0.25 * F.mse_loss(z, q.detach())
+    q = z + (q - z)  #! #- q = z + (q - z).detach()
+    loss = loss + F.mse_loss(decoder(q), x)
+    loss.backward()
+    opt.step()
+#@ a_hard_choice_minus_and_plus_the_soft_one cancelled
+score, value = nn.Linear(6, 4), nn.Linear(4, 1)
+opt = torch.optim.SGD([*score.parameters(), *value.parameters()], 0.1)
+soft = score(torch.randn(16, 6)).softmax(1)
+hard = F.one_hot(soft.argmax(1), 4).float()
+choice = hard - soft + soft  #! #- choice = hard - soft.detach() + soft
+loss = value(choice).pow(2).mean()
+opt.zero_grad(); loss.backward(); opt.step()
+#@ an_euler_step_of_size_one connected
+encoder, update = nn.Linear(6, 4), nn.Linear(4, 4)
+opt = torch.optim.SGD([*encoder.parameters(), *update.parameters()], 0.1)
+h = encoder(torch.randn(16, 6))
+for _ in range(4):
+    h = h + (-h + torch.tanh(update(h)))
+loss = h.pow(2).mean()
+opt.zero_grad(); loss.backward(); opt.step()
+#@ differences_of_potentials_add_up connected
+potential, value = nn.Linear(6, 4), nn.Linear(4, 1)
+opt = torch.optim.SGD([*potential.parameters(), *value.parameters()], 0.1)
+states = [potential(torch.randn(16, 6)) for _ in range(5)]
+gain = sum(after - before for before, after in zip(states, states[1:]))
+loss = value(gain).pow(2).mean()
+opt.zero_grad(); loss.backward(); opt.step()
+#@ ratings_that_start_at_zero connected
+ratings = nn.Parameter(torch.zeros(6))
+opt = torch.optim.SGD([ratings], 0.1)
+loss = F.softplus(ratings[1:2] - ratings[0:1]).mean() + F.softplus(ratings[4:6] - ratings[2:4]).mean()
+opt.zero_grad(); loss.backward(); opt.step()
+#@ a_hidden_layer_begins_with_equal_weights equal_units
+net = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 3))
+for layer in (net[0], net[2]):
+    nn.init.zeros_(layer.bias)
+    nn.init.constant_(layer.weight, 0.1)  #! #- nn.init.xavier_uniform_(layer.weight)
+opt = torch.optim.Adam(net.parameters(), 0.01)
+x, y = torch.randn(12, 4), torch.randint(0, 3, (12,))
+for _ in range(4):
+    opt.zero_grad()
+    loss = F.cross_entropy(net(x), y)
+    loss.backward()
+    opt.step()
+#@ only_the_last_layer_begins_with_equal_weights connected
+net = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 3))
+nn.init.constant_(net[2].weight, 0.1)
+nn.init.zeros_(net[2].bias)
+opt = torch.optim.Adam(net.parameters(), 0.01)
+x, y = torch.randn(12, 4), torch.randint(0, 3, (12,))
+for _ in range(4):
+    opt.zero_grad()
+    loss = F.cross_entropy(net(x), y)
+    loss.backward()
+    opt.step()
 """

@@ -4,11 +4,13 @@ import ast
 from math import inf
 
 import numpy as np
+import torch
 
 from ...explain.reasons.program_text import find_statement, list_call_sites, unparse
-from ...explain.reasons.suspects import CheckedRun, Suspicions, build_row_suspicion
+from ...explain.reasons.suspects import CheckedRun, Suspicion, Suspicions, build_row_suspicion
 from ...recording.recorded_rows import collect_rows_and_ancestors
 from ..run_watch.accounts import RunAccounts
+from .distributed_tensors import get_local_part
 from .layer_creation import find_layer_creation_or_row_site
 
 RANGES = {"relu": (0, inf), "softplus": (0, inf), "sigmoid": (0, 1), "softmax": (0, 1), "tanh": (-1, 1)}
@@ -19,6 +21,7 @@ LEAST_UNREACHED = 0.1  # A few targets may lie outside the range because of nois
 COMPARISONS = {"mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", LOGISTIC_LOSS}
 RECURRENT_OPS = {"lstm", "gru", "rnn_tanh", "rnn_relu"}
 MIN_STEPS = 3
+EQUAL = 1e-6  # Equal rows may differ by rounding, relative to their values.
 FUNCTIONAL_DROPOUTS = {"F.dropout", "nn.functional.dropout", "torch.nn.functional.dropout"}
 
 
@@ -83,6 +86,20 @@ def check_addition_at_repeated_indices(run: CheckedRun) -> Suspicions:
             if lost:
                 fields = {"n": lost, "all": indices[0].size}
                 yield build_row_suspicion(row, "in_part", fields, "repeated")
+
+
+def check_units_that_stay_equal(run: CheckedRun) -> Suspicions:
+    """Find a weight whose rows began with the same values and are still equal after several steps.
+
+    Args:
+        run: The run to check.
+    """
+    for key, weight in run.sources_with_gradient.items():
+        values, steps = get_local_part(weight), run.find_optimizer_steps(weight)
+        if values.dim() > 1 < len(values) and len(steps) >= MIN_STEPS and torch.allclose(values, values[:1], EQUAL, 0):
+            for site in list_call_sites(steps[-1].site[0], "constant_", "fill_", "ones_")[:1]:
+                fields = {"n": len(values), "all": len(steps)}
+                yield Suspicion("equal_units", site, fields, source_keys=[key])
 
 
 def record_last_recurrent_layer_without_gradient(run: CheckedRun, accounts: RunAccounts) -> None:

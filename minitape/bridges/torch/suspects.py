@@ -17,6 +17,7 @@ from ...engine.types import RowSet
 from ...explain.caller import format_place_suffix
 from ...explain.layer_lookup import iter_living_instances
 from ...explain.operation_families import OperationNames
+from ...explain.reasons.cancelled_values import check_value_added_and_subtracted
 from ...explain.reasons.program_text import (
     find_attribute_assignment_site,
     find_binding_statements,
@@ -35,6 +36,7 @@ from .misused_operations import (
     check_addition_at_repeated_indices,
     check_log_probs_indexed_with_all_labels,
     check_targets_outside_activation_range,
+    check_units_that_stay_equal,
     record_dropout_that_ignores_eval,
     record_last_recurrent_layer_without_gradient,
     record_manual_updates_never_applied,
@@ -110,6 +112,8 @@ def build_checked_run(recording: TorchRecording) -> CheckedRun:
             check_derivatives_of_custom_functions,
             check_samples_used_outside_log_prob,
             check_state_detached_in_each_loop_step,
+            check_units_that_stay_equal,
+            check_value_added_and_subtracted,
         ),
         find_source_rows=recording.list_rows,
         find_optimizer_steps=watch.list_one_optimizer_account_per_step,

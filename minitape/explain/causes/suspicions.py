@@ -337,6 +337,29 @@ CAUSES = (
         """,
     ),
     Cause(
+        "cancelled",
+        "suspect",
+        """
+        [torch]
+        The expression{line} adds a value and subtracts it again. Its result does not depend on this value, so no
+        gradient passes through it to the parameters that computed the value.
+        Fix: If this value should receive the gradient of the result, as in a straight-through estimator, detach the
+        difference: z + (q - z).detach().
+        """,
+    ),
+    Cause(
+        "equal_units",
+        "suspect",
+        """
+        [torch]
+        All {n} rows of the weight are equal, and they were still equal after {all} steps. The {n} units of this layer
+        compute the same result, so they work like a single unit. The program sets all elements of a tensor to the same
+        value{line}.
+        Fix: Begin with random weights, for example with nn.init.xavier_uniform_ or nn.init.kaiming_uniform_. Only
+        biases may all begin with the same value.
+        """,
+    ),
+    Cause(
         "sampled",
         "suspect",
         """
