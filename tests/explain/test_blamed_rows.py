@@ -114,6 +114,11 @@ NONFINITE = {
     "a value that a later line hides": ([X, row("Log", [0], [-INF, 0.7]), HIDING_MASK,
                                          row("constant", value=[0.0, 0.0]), row("SelectV2", [2, 1, 3], [0.0, 0.7])],
                                         {0: [NAN, 1], 1: [0, 1], 4: [1, 1]}, ("nan_backward", 1, "hidden")),
+    "an adjoint that was nonfinite from the start": (
+        [X, row("Sin", [0], [0.8, 0.9])],
+        {0: [NAN, 1], 1: [NAN, 1]},
+        ("nan_backward", 0, ""),
+    ),
     "the first operation after a nonfinite adjoint": ([X, row("Sin", [0], [0.8, 0.9]), row("Sqrt", [1], [0.0, 1.0])],
                                                       {0: [NAN, 1], 1: [INF, 1], 2: [1, 1]}, ("nan_backward", 2, "")),
 }  # fmt: skip
@@ -148,6 +153,11 @@ def test_a_weight_that_is_nan_already_is_explained_by_the_pass_that_made_it_so()
     question.adapter.sweeps = [first, question.sweep]
     assert summarize(zero_nan.find_cause_of_nonfinite(question)) == ("nan_input", 2, "trained")
     assert summarize(zero_nan.find_nonfinite_cause_in_this_or_earlier_pass(question)) == ("nan_backward", 1, "")
+    last = build_question(descriptions, {2: [INF, 1], 3: [1, 1]})  # Of two explained passes, each has its own cause.
+    last.source_rows = [0, 2]
+    last.rows[2].value, last.rows[3].value = ValueSummary(np.ones(2)), ValueSummary(np.ones(2))
+    last.adapter.sweeps = [first, last.sweep]
+    assert summarize(zero_nan.find_nonfinite_cause_in_this_or_earlier_pass(last)) == ("nan_backward", 3, "")
     question.adapter.sweeps = [question.sweep, first]  # The other pass came later.
     assert summarize(zero_nan.find_nonfinite_cause_in_this_or_earlier_pass(question)) == ("nan_input", 2, "trained")
 
