@@ -197,7 +197,7 @@ class SampledSteps:
             return False
         self._places_since_end.clear()
         self.steps += 1
-        return self.first in (None, self.steps)  # The first steps share one recording.
+        return self.steps >= (self.first or 0)  # The first steps share one recording.
 
     def count_recorded_and_checked_steps(self) -> NumberPair:
         """Return the number of recorded steps, and the number of later steps whose losses were checked."""
