@@ -1,0 +1,175 @@
+"""When the checks of TensorFlow programs suspect a mistake, on texts and rows that are written by hand."""
+
+import linecache
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from tests.explain.hand_built_runs import build_rows, build_run
+
+tf = pytest.importorskip("tensorflow")
+
+from minitape.bridges.tensorflow import loss_checks, suspects  # noqa: E402
+from minitape.explain.reasons.program_text import list_statements  # noqa: E402
+
+
+def with_text(text):
+    file = f"tensorflow decisions {abs(hash(text))}.py"
+    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+    return file
+
+
+# -- what the text of a program shows --------------------------------------------------------------
+
+CLIPPED = {
+    "never read": ("clipped, norm = tf.clip_by_global_norm(grads, 1.0)\noptimizer.apply(grads)\n", 1),
+    "read": ("clipped, norm = tf.clip_by_global_norm(grads, 1.0)\noptimizer.apply(clipped)\n", None),
+    "ignored on purpose": ("_clipped = tf.clip_by_norm(grad, 1.0)\noptimizer.apply(grads)\n", None),
+    "bound to the same name": (
+        "grads = [tf.clip_by_value(g, -1.0, 1.0) for g in grads]\noptimizer.apply(grads)\n",
+        None,
+    ),
+    "without a name": ("tf.clip_by_norm(grad, 1.0)\n", None),
+    "another function": ("clipped = tf.round(grad)\n", None),
+}
+
+
+@pytest.mark.parametrize(("text", "line"), CLIPPED.values(), ids=CLIPPED)
+def test_the_result_of_clipping_is_not_read(text, line) -> None:
+    answer = loss_checks.explain_unread_clipping_result(with_text(text))
+    assert (answer and (answer.cause, answer.line)) == (line and ("not_clipped", line))
+
+
+SUMS = """sums = [tf.Variable(tf.zeros_like(v)) for v in variables]
+for step in range(9):
+    for total, g in zip(sums, gradients(step)):
+        total.assign_add(g)
+    optimizer.apply_gradients(zip(sums, variables))
+"""
+ACCUMULATED = {
+    "never reset": (SUMS, 2, 5),
+    "reset": (SUMS + "    for total in sums:\n        total.assign(tf.zeros_like(total))\n", 2, None),
+    "created in each step": ("for step in range(9):\n" + "".join(
+        f"    {line}\n" for line in SUMS.replace("for step in range(9):", "if True:").splitlines()), 2, None),
+    "a single step": (SUMS, 1, None),
+    "applied once": (SUMS.replace("for step in range(9):", "if step:"), 2, None),
+    "in a class": ("class T:\n    def __init__(self):\n        self.sums = [tf.Variable(0.0)]\n"
+                   "    def step(self, g):\n        self.sums[0].assign_add(g)\n"
+                   "        self.optimizer.apply(self.sums, self.variables)\n", 2, 6),
+    "in a class, created elsewhere": ("class T:\n    def begin(self):\n        self.sums = [tf.Variable(0.0)]\n"
+                                      "    def step(self, g):\n        self.sums[0].assign_add(g)\n"
+                                      "        self.optimizer.apply(self.sums, self.variables)\n", 2, None),
+    "not added": (SUMS.replace("assign_add", "assign"), 2, None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "iterations", "line"), ACCUMULATED.values(), ids=ACCUMULATED)
+def test_sums_of_gradients_are_never_reset(monkeypatch, text, iterations, line) -> None:
+    optimizer = SimpleNamespace(iterations=iterations)
+    monkeypatch.setattr(loss_checks, "iter_living_instances", lambda *classes: iter([optimizer]))
+    answer = loss_checks.explain_sums_of_gradients_without_reset(with_text(text))
+    assert (answer and (answer.cause, answer.line)) == (line and ("accumulated", line))
+
+
+@pytest.mark.parametrize(
+    ("attributes", "line"), [({"lr": 0.1, "learning_rate": 0.5}, 2), ({"learning_rate": 0.5}, None)]
+)
+def test_an_attribute_for_the_learning_rate_has_no_effect(monkeypatch, attributes, line) -> None:
+    optimizer = SimpleNamespace(**attributes)
+    monkeypatch.setattr(loss_checks, "iter_living_instances", lambda *classes: iter([optimizer]))
+    answer = loss_checks.explain_lr_attribute_without_effect(with_text("x = 1\noptimizer.lr = 0.1\n"))
+    assert (answer and (answer.cause, answer.line)) == (line and ("schedule", line))
+
+
+@pytest.mark.parametrize(("sites", "new_class", "expected"), [
+    ([5, 5, 5], "Adam", 2), ([5, 5], "Adam", None), ([5, 6, 5], "Adam", None), ([5, 5, 5], "", None),
+    ([4, 5, 5, 5], "Adam", 2), ([5, 5, 5], "SGD", 5),
+])  # fmt: skip
+def test_each_step_creates_an_optimizer(sites, new_class, expected) -> None:
+    file = with_text(
+        "for step in range(9):\n    optimizer = tf.keras.optimizers.Adam()\n    g = 1\n    h = 2\n    go()\n"
+    )
+    steps = [SimpleNamespace(site=(file, line), new_class=new_class) for line in sites]
+    recording = SimpleNamespace(log=SimpleNamespace(optimizer_steps=steps))
+    answer = loss_checks.explain_optimizer_remade_each_step(recording)
+    assert (answer and (answer.cause, answer.line)) == (expected and ("optimizer_remade", expected))
+
+
+@pytest.mark.parametrize(("text", "line"), [
+    ("w = tf.Variable(1.0, trainable=True)\n", 1), ("w = tf.Variable(1.0)\n", None),
+    ("w = tf.Variable(1.0, trainable=True)\nw.assign(2.0)\n", None), ("v = tf.Variable(1.0, trainable=True)\n", None),
+])  # fmt: skip
+def test_a_variable_that_is_made_trainable_is_meant_to_be_trained(text, line) -> None:
+    site = suspects._find_trainable_true_site_unless_assigned(list_statements(with_text(text)), "w")
+    assert site[1] == line
+
+
+# -- what the rows of a recording show -------------------------------------------------------------
+
+
+def build_gradient_rows(*descriptions):
+    """Build rows in which each row with the operation "gradient" is the result of a sweep."""
+    rows = build_rows(*descriptions)
+    for row in rows:
+        row.extra = SimpleNamespace(row_count=3 if row.op == "gradient" else None, find_object=lambda: None)
+    return rows
+
+
+GRADIENT, LEAF = ("gradient", []), ("leaf", [])
+
+
+def test_rows_computed_from_gradients_are_found() -> None:
+    run = build_run(build_gradient_rows(LEAF, GRADIENT, ("Mul", [1, 0]), ("Sin", [0]), ("Sub", [0, 2])))
+    assert suspects.collect_rows_computed_from_gradients(run) == {1, 2, 4}
+
+
+@pytest.mark.parametrize(("descriptions", "stored", "is_summed"), [
+    ([LEAF, GRADIENT, GRADIENT, ("AddV2", [1, 2])], set(), False),
+    ([LEAF, GRADIENT, GRADIENT, ("AddV2", [0, 1]), ("AddV2", [3, 2])], set(), True),
+    ([LEAF, GRADIENT, GRADIENT, ("Mul", [0, 1]), ("Mul", [3, 2])], set(), False),
+    ([LEAF, GRADIENT], {7}, True), ([LEAF, GRADIENT], {8}, False),
+])  # fmt: skip
+def test_gradients_are_summed_or_stored_for_a_later_step(descriptions, stored, is_summed) -> None:
+    log = SimpleNamespace(assignments=[], handles_with_stored_gradients=stored)
+    run = build_run(
+        build_gradient_rows(*descriptions), recording=SimpleNamespace(log=log), sources_with_gradient={8: "w"}
+    )
+    assert suspects._are_gradients_summed_or_stored(run) is is_summed
+
+
+def build_trained_run(weights, step_count=3, sweeps=1, optimized=(7,)):
+    """Build a run with a variable of key 7, whose weights before and after the last step are given."""
+    run = build_run(build_gradient_rows(LEAF, ("Sin", [0])))
+    steps = [SimpleNamespace(site=("train.py", 9), handle_ids=set(optimized)) for _ in range(step_count)]
+    run.recording = SimpleNamespace(
+        log=SimpleNamespace(optimizer_steps=steps, assignments=[], handles_with_stored_gradients=set()),
+        is_rerun=False,
+        read_weights_around_last_step=lambda variable: tuple(None if it is None else np.array(it) for it in weights),
+    )
+    run.sweeps = run.sweeps * sweeps
+    run.sources_with_gradient = {7: "w"}
+    run.find_source_rows = lambda source: [0]
+    run.find_optimizer_steps = lambda source: steps
+    return run
+
+
+@pytest.mark.parametrize(("weights", "step_count", "variants"), [
+    (([1.0], [1.0]), 3, ["rate"]), (([1.0], [1.0]), 2, []), (([1.0], [2.0]), 3, []), ((None, [1.0]), 3, []),
+    ((None, None), 3, []),
+])  # fmt: skip
+def test_steps_that_change_nothing_have_a_learning_rate_of_zero(weights, step_count, variants) -> None:
+    found = list(suspects.check_gradients_that_change_no_parameter(build_trained_run(weights, step_count)))
+    assert [(it.variant, it.site[1], it.source_keys) for it in found] == [(it, 9, {7}) for it in variants]
+
+
+@pytest.mark.parametrize(("sweeps", "step_count", "has_optimizer", "is_found"), [
+    (2, 0, True, True), (1, 0, True, False), (2, 0, False, False), (2, 1, True, False),
+])  # fmt: skip
+def test_gradients_are_computed_again_and_again_without_a_step(
+    monkeypatch, sweeps, step_count, has_optimizer, is_found
+) -> None:
+    monkeypatch.setattr(suspects, "iter_living_instances", lambda *classes: iter([object()] * has_optimizer))
+    run = build_trained_run((None, None), step_count, sweeps)
+    found = list(suspects.check_gradients_that_change_no_parameter(run))
+    assert [(it.cause, it.variant, it.fields["n"]) for it in found] == ([("not_applied", "", 2)] if is_found else [])
