@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +12,7 @@ import numpy as np
 
 from ..common.garbage_collection import pause_garbage_collection
 from ..engine.types import RowSet
-from ..explain.explanation import Explanation
+from ..explain.explanation import Explanation, replace_whole_name
 from ..explain.reasons.object_names import share_searches_between_questions
 from ..explain.reasons.suspects import CheckedRun
 from ..explain.translated_sentences import fill
@@ -38,22 +37,6 @@ def wrap_single_target_in_list(target: Any) -> Sequence:
     ([1, 2], [3], [[]])
     """
     return target if isinstance(target, (list, tuple)) and target else [target]
-
-
-def replace_whole_name(text: str, name: str, replacement: str) -> str:
-    """Replace a name in a text, except where it is part of a longer name.
-
-    The search does not use a regular expression, because compiling one for each parameter of a large model would take a
-    second.
-
-    >>> replace_whole_name("w reads w.T, net.w, w[0] and w.", "w", "layer.weight")
-    'layer.weight reads w.T, net.w, w[0] and layer.weight.'
-    """
-    result, *rest = text.split(name)
-    for after in rest:
-        is_part = re.search(r"[\w.\[]\Z", result) or re.match(r"[\w\[]|\.\w", after)
-        result += (name if is_part else replacement) + after
-    return result
 
 
 @dataclass(eq=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from html import escape
@@ -37,6 +38,22 @@ def list_report_lines_of_problem(problem: Any, blamed_file: OptionalText) -> Tex
     if problem.fix:
         lines.append("  " + fill("Fix: {fix}", fix=problem.fix))
     return lines
+
+
+def replace_whole_name(text: str, name: str, replacement: str) -> str:
+    """Replace a name in a text, except where it is part of a longer name.
+
+    The search does not use a regular expression, because compiling one for each parameter of a large model would take a
+    second.
+
+    >>> replace_whole_name("w reads w.T, net.w, w[0] and w.", "w", "layer.weight")
+    'layer.weight reads w.T, net.w, w[0] and layer.weight.'
+    """
+    result, *rest = text.split(name)
+    for after in rest:
+        is_part = re.search(r"[\w.\[]\Z", result) or re.match(r"[\w\[]|\.\w", after)
+        result += (name if is_part else replacement) + after
+    return result
 
 
 class Explanation:
@@ -143,7 +160,7 @@ class Explanation:
         """
         sentences = ""
         if self.line is None:
-            sentences = f"{self.message} {self.fix}".replace(self.name, "") if self.name else self.message
+            sentences = replace_whole_name(f"{self.message} {self.fix}", self.name, "") if self.name else self.message
         return self.cause, self.filename, self.line, sentences, tuple(other.build_group_key() for other in self.others)
 
     def __repr__(self) -> str:
