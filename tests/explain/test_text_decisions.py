@@ -1,0 +1,215 @@
+"""What explain reads from the text of a program: lines, names of operands and results, and how values flow."""
+
+import ast
+import linecache
+from types import SimpleNamespace
+
+import pytest
+
+from minitape.explain.caller import format_place, format_place_suffix
+from minitape.explain.explanation import Explanation
+from minitape.explain.explanation_page import group_explanations_by_reason, to_explanation_page
+from minitape.explain.reasons import program_text
+from minitape.explain.reasons.object_names import find_name_bound_at_site
+from minitape.recording.expression_names import map_file_line_and_operation_to_result_name, read_expression_names
+from minitape.recording.sites import NOWHERE, find_innermost_site, find_last_return_site, read_line_at_site
+from minitape.recording.tape_reachability import read_given_variable_name
+from minitape.recording.variable_names import iter_public_names_and_values
+
+from .hand_built_runs import build_rows
+
+
+def with_text(text):
+    """Make the text of a program known, and return the name of its file."""
+    file = f"text decisions {abs(hash(text))}.py"
+    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+    return file
+
+
+# -- lines -----------------------------------------------------------------------------------------
+
+
+def test_the_text_of_a_line_is_empty_where_there_is_none() -> None:
+    file = with_text("a = 1\nb = 2\n")
+    assert [read_line_at_site((file, line)) for line in (1, 2, 3, None)] == ["a = 1\n", "b = 2\n", "", ""]
+    assert read_line_at_site(NOWHERE) == "" == read_line_at_site(("no such file.py", 1))
+    assert find_innermost_site([(file, 1), (file, 2)]) == (file, 2)
+    assert find_innermost_site([]) == NOWHERE and find_innermost_site([], (file, 1)) == (file, 1)
+
+
+def test_the_last_return_of_a_rule_is_found_behind_its_decorators() -> None:
+    text = "def rule(x):\n    if x:\n        return 1\n    return 2\ndef empty(x):\n    pass\n"
+    file, space = with_text(text), {}
+    exec(compile(text, file, "exec"), space)
+    wrapped = SimpleNamespace(__wrapped__=space["rule"])
+    assert find_last_return_site(space["rule"]) == (file, 4) == find_last_return_site(wrapped)
+    assert find_last_return_site(space["empty"]) == (file, 6)
+    assert find_last_return_site(print) == NOWHERE
+
+
+@pytest.mark.parametrize(("file", "line", "place"), [
+    ("/home/me/train.py", 3, "train.py, line 3"), ("C:\\me\\train.py", 3, "train.py, line 3"), ("", 3, "line 3"),
+    (None, 3, "line 3"),
+])  # fmt: skip
+def test_a_place_names_the_file_without_its_folder(file, line, place) -> None:
+    assert format_place(file, line) == place and format_place_suffix((file, line)) == f" ({place})"
+    assert format_place_suffix(NOWHERE) == ""
+
+
+# -- names of operands and results -----------------------------------------------------------------
+
+EXPRESSIONS = {
+    "y = tf.matmul(x, w)": ("matmul", ("x", "w"), "y"),
+    "y = x @ self.w": ("@", ("x", "self.w"), "y"),
+    "self.y = x * ws[0]": ("×", ("x", "ws[0]"), "self.y"),
+    "y: int = x + 1": ("+", ("x", None), "y"),
+    "y = -x": ("−x", ("x",), "y"),
+    "f(x - w)": ("−", ("x", "w"), None),
+    "a = b = x / w": ("÷", ("x", "w"), None),
+    "y = x ** w[i]": ("pow", ("x", None), "y"),
+    "y = (lambda t: t)(x)": ("", ("x",), "y"),
+    "y = tf.concat(*x)": None,
+}
+
+
+@pytest.mark.parametrize("text", EXPRESSIONS)
+def test_the_names_in_an_expression(text) -> None:
+    file = with_text(text + "\n")
+    code = compile(text + "\n", file, "exec")
+    nodes = (ast.BinOp, ast.UnaryOp, ast.Call)
+    tree = ast.parse(text)
+    wanted = [node for node in ast.walk(tree) if isinstance(node, nodes)][text.startswith("f(")]
+    span = (wanted.lineno, wanted.end_lineno, wanted.col_offset, wanted.end_col_offset)
+    offset = next(2 * index for index, it in enumerate(code.co_positions()) if it == span)
+    names = read_expression_names(code, offset)
+    assert (names and tuple(names)) == EXPRESSIONS[text]
+
+
+def test_the_operands_of_an_operation_are_not_those_of_a_function_that_runs_it() -> None:
+    file = with_text("y = norm(x, w)\nz = x * w\n")
+    norm, product = (read_expression_names(compile(text, file, "exec"), offset) for text, offset in (
+        ("y = norm(x, w)\nz = x * w\n", find_offset("y = norm(x, w)\nz = x * w\n", file, 1)),
+        ("y = norm(x, w)\nz = x * w\n", find_offset("y = norm(x, w)\nz = x * w\n", file, 2))))  # fmt: skip
+    assert norm.has_operands_of_operation_itself("norm", 5) and not norm.has_operands_of_operation_itself("sqrt", 2)
+    assert product.has_operands_of_operation_itself("Mul", 2) and not product.has_operands_of_operation_itself("Mul", 1)
+
+
+def find_offset(text, file, line):
+    """Return the offset of the instruction that computes the value which a line assigns."""
+    value = ast.parse(text).body[line - 1].value
+    span = (value.lineno, value.end_lineno, value.col_offset, value.end_col_offset)
+    code = compile(text, file, "exec")
+    return next(2 * index for index, it in enumerate(code.co_positions()) if it == span)
+
+
+def test_a_result_has_a_name_if_its_operation_is_the_only_one_of_its_kind_on_the_line() -> None:
+    file = with_text("y = tf.sin(x)\nz = a * b * c\nu = a * b + c\nprint(x)\n")
+    names = map_file_line_and_operation_to_result_name([file])
+    assert {key: name for key, name in names.items() if key[1]} == {(file, 1, "sin"): "y", (file, 3, "+"): "u"}
+
+
+@pytest.mark.parametrize(("name", "given"), [
+    ("kernel:0", "kernel"), ("Variable:0", ""), ("variable_3", ""), (None, ""), ("bias", "bias"),
+])  # fmt: skip
+def test_a_default_name_of_a_variable_is_no_name(name, given) -> None:
+    assert read_given_variable_name(SimpleNamespace(name=name)) == given
+
+
+def test_private_names_are_left_out() -> None:
+    namespaces = [{"x": 1, "_y": 2, 3: 4}, {"x": 5}]
+    assert list(iter_public_names_and_values(namespaces)) == [("x", 1), ("x", 5)]
+
+
+@pytest.mark.parametrize(("text", "column", "name"), [
+    ("w = f(1)", 4, "w"), ("a, b = f(1), f(2)", 13, "b"), ("ws = [f(1), f(2)]", 12, "ws[1]"),
+    ("d = {'k': f(1), 'l': f(2)}", 21, "d['l']"), ("why = explain(y, x[0])", 17, "x[0]"), ("f(1)", 0, ""),
+    ("w = 1; f(2)", 7, ""), ("ws = [f(1)]", 6, "ws[0]"),
+])  # fmt: skip
+def test_the_name_that_a_statement_gives_to_the_object_created_at_a_place(text, column, name) -> None:
+    class Site(tuple):
+        place = SimpleNamespace(line=1, column=column)
+
+    assert find_name_bound_at_site(Site((with_text(text + "\n"), 1))) == name
+
+
+# -- operands, keys and flow -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("text", "op", "inputs", "expected"), [
+    ("y = a - b", "Sub", [0, 1], ["a", "b"]), ("y = a - b", "Mul", [0, 1], []), ("y = a - b - c", "Sub", [0, 1], []),
+    ("y = loss(a, b)", "Sub", [0, 1], ["a", "b"]), ("y = loss(a, b)", "Sub", [1, 0], ["b", "a"]),
+    ("y = loss(a)", "Sub", [0, 1], []), ("y = f(a, b) + g(a, b)", "Sub", [0, 1], []),
+    ("y = a - b", "Sub", [1, 0], ["a", "b"]),
+])  # fmt: skip
+def test_both_operands_of_an_operation_are_found_in_its_line(text, op, inputs, expected) -> None:
+    file = with_text(text + "\n")
+    rows = build_rows(("leaf", [], {"name": "a"}), ("leaf", [], {"name": "b"}), (op, inputs, {"site": (file, 1)}))
+    assert [ast.unparse(it) for it in program_text.find_both_operand_expressions(rows, rows[2])] == expected
+
+
+@pytest.mark.parametrize(("text", "parts"), [
+    ("d['k']", ("d", "k")), ("d.get('k')", ("d", "k")), ("d.pop('k', 0)", ("d", "k")), ("d[0]", None), ("d[k]", None),
+    ("d.get(k)", None), ("f().get('k')", None), ("d.find('k')", None), ("d", None), ("d.get()", None),
+])  # fmt: skip
+def test_a_lookup_by_a_literal_key_is_split(text, parts) -> None:
+    base, key = program_text.split_key_lookup(ast.parse(text, mode="eval").body)
+    assert (base.id, key) == parts if parts else (base, key) == (None, "")
+
+
+FLOWS = {
+    "a name": ("s = f(x)\ny = s + 1\nz = 2\n", {2}),
+    "a name that is bound again": ("s = f(x)\ns = 1\ny = s\n", set()),
+    "a name that may be bound again": ("s = f(x)\nif c:\n    s = 1\ny = s\n", {4}),
+    "a name that is changed": ("s = f(x)\ns += 1\ny = s\n", {3}),
+    "a list": ("s = f(x)\nall.append(s)\ny = all[0]\n", {2, 3}),
+    "a key": ("d['k'] = f(x)\ny = d['k']\nz = d['l']\n", {2}),
+    "the whole dictionary": ("d['k'] = f(x)\ny = d\n", {2}),
+    "an attribute": ("o.s = f(x)\ny = p.s\nz = o.t\n", {2}),
+    "an argument": ("def g(t, u):\n    a = t\n    b = u\ns = f(x)\ng(s, 1)\n", {2, 5}),
+    "an argument by name": ("def g(t, u):\n    a = t\n    b = u\ns = f(x)\ng(1, u=s)\n", {3, 5}),
+    "a result": ("def g():\n    return f(x)\ny = g()\nz = h()\n", {3}),
+    "a branch": ("if f(x):\n    y = 1\nz = 2\n", {2}),
+    "a local name": ("def g():\n    s = f(x)\n    return 1\ny = s\n", set()),
+}
+
+
+@pytest.mark.parametrize(("text", "lines"), FLOWS.values(), ids=FLOWS)
+def test_a_value_flows_through_a_program(text, lines) -> None:
+    file = with_text(text)
+    start_line = next(number for number, it in enumerate(text.splitlines(), 1) if "f(x)" in it)
+    start = program_text.find_statement((file, start_line))
+    reached = program_text.collect_statements_using_value(start, [file])
+    assert {statement.line for statement in reached if statement is not start} >= lines
+    unreached = set(range(1, len(text.splitlines()) + 1)) - lines - {start_line}
+    simple = {it.line for it in reached if isinstance(it.node, ast.Assign)}
+    assert simple.isdisjoint(unreached)
+
+
+# -- answers that belong together ------------------------------------------------------------------
+
+
+def build(name, cause="stop_gradient", line=3, message=None):
+    answer = Explanation(cause, message or f"{name} is cut.", "Mend it.", line and "a.py", line)
+    answer.name = name
+    return answer
+
+
+def test_answers_with_one_line_share_a_paragraph_and_missing_gradients_come_first() -> None:
+    page = to_explanation_page([build("h", "connected", None), build("z", "dead_relu"), build("a"), build("b"),
+                                build("c", line=4), build("d", line=None), build("e", line=None),
+                                build("f", line=None, message="something else")])  # fmt: skip
+    names = [[answer.name for answer in group] for group in group_explanations_by_reason(page)]
+    assert names == [["a", "b"], ["c"], ["d", "e"], ["f"], ["z"], ["h"]]
+    headings = [paragraph.splitlines()[0] for paragraph in str(page).split("\n\n")]
+    assert headings[0] == "No gradient for a and b (2 of 8)." and headings[-1] == "Gradient found for h (1 of 8)."
+    page[0].fix = ""
+    assert str(page).split("\n\n")[-1] == headings[-1]  # Nothing is wrong there, so nothing more is said.
+
+
+def test_a_paragraph_names_six_variables() -> None:
+    page = to_explanation_page([build(name) for name in "abcdefgh"])
+    assert str(page).startswith("No gradient for a, b, c, d, e, f and 2 more (8 of 8).")
+    assert str(to_explanation_page({"k": [build("a")], "l": (build("b"),)})).startswith(
+        "No gradient for a and b (2 of 2)."
+    )
+    assert "There are no sources" in str(to_explanation_page([]))
