@@ -48,7 +48,8 @@ def build_call_unwrapping_edit(*names: str) -> Edit:
             # value.
             return None
         if is_named_attribute:
-            if is_module(fault, node.value):
+            # If the attribute is called, the call is edited instead.
+            if is_module(fault, node.value) or any(call.func is node for call in fault.statement.calls):
                 return None
             changes = [n for n in select_nodes(fault.statement.nodes, ast.Attribute) if n.value is node]
             return None if changes or fault.statement.targets[:1] == [node] else unparse(node.value)
