@@ -126,6 +126,22 @@ def test_rows_have_lines_names_and_scopes():
     assert z.shape == (2,)
 
 
+def test_a_layer_with_the_name_of_its_operation_is_whole():
+    keras = tensorflow.keras
+    model = keras.Sequential([keras.layers.Conv2D(2, 3, activation="relu", name="conv2d"), keras.layers.Flatten()])
+    images, labels = tensorflow.random.normal((2, 5, 5, 1)), tensorflow.constant([1, 2])
+    model(images)
+    with bridge.record() as recording, tensorflow.GradientTape() as tape:
+        losses = tensorflow.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=model(images))
+        loss = tensorflow.reduce_sum(losses)
+    tape.gradient(loss, model.trainable_variables)
+    rows = recording.snapshot()["rows"]
+    scopes = {row["op"]: row["scope"][1:] for row in rows if row["kind"] == "operation"}
+    assert scopes["Conv2D"] == scopes["BiasAdd"] == scopes["Relu"] == ["conv2d"]
+    # The kernel's second result is a derivative, and not a second loss.
+    assert [row["label"] for row in rows if row["op"].startswith("Sparse")] == ["cross-ent.", "∂ cross-ent."]
+
+
 def test_a_step_has_what_each_input_is_given():
     x = tensorflow.Variable(3.0)
     with bridge.record() as recording:

@@ -46,6 +46,11 @@ OPS_WITH_PARAMETERS = set(
     "Cumsum Cumprod ArgMax ArgMin Split SplitV GatherV2 ReverseV2 OneHot ResourceGather Roll MatrixDiagV3 "
     "Squeeze EuclideanNorm".split()
 )
+# The second result of these operations is the derivative of each loss with respect to its logits. The program never
+# receives it, because only the backward pass reads it.
+LABELS_OF_STORED_DERIVATIVES = dict.fromkeys(
+    ("SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits"), "∂ cross-ent."
+)
 # The results of these operations do not depend on the values of their inputs.
 SHAPE_OPS = {"Shape", "ShapeN", "Rank", "Size", "BroadcastGradientArgs", "VarIsInitializedOp"}
 _match_default_name = re.compile(r"(.*/)?[Vv]ariable(_\d+)?(:0)?").fullmatch

@@ -34,6 +34,7 @@ from .kept_tensors import (
 )
 from .operation_log import (
     LABELS,
+    LABELS_OF_STORED_DERIVATIVES,
     OPS_WITH_PARAMETERS,
     SHAPE_OPS,
     RunningLine,
@@ -204,9 +205,11 @@ class TensorFlowLog:
         name = display_name = to_operation_or_function_name(op)
         if function_call is not None:
             name = "function"  # Rows with this name can be opened in pictures.
-        # Drop a scope that contains only this operation, as in the case of strided_slice.
+        # Drop a scope that contains only this operation, as in the case of strided_slice. A layer with the operation's
+        # name, such as conv2d, owns the kernel that the operation reads, and contains further operations.
         if scope and scope[-1].replace("_", "").lower() == display_name.lower():
-            scope.pop()
+            if not any(scope[-1] in (self.rows[row].name or "").split("/") for row in input_rows):
+                scope.pop()
         for output, tensor in enumerate(outputs):
             is_watched = is_watched_by_open_tape(tensor)
             cause = find_break_cause(op, tensor) or ("not_recorded" if has_tracked_input and not is_watched else "")
@@ -218,7 +221,7 @@ class TensorFlowLog:
                 name,
                 input_rows,
                 value,
-                label=label or LABELS.get(op, display_name),
+                label=(output and LABELS_OF_STORED_DERIVATIVES.get(op)) or label or LABELS.get(op, display_name),
                 call_id=call_id,
                 output=output,
                 site=site,
