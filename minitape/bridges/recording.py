@@ -10,7 +10,7 @@ stores the adjoint that arrived at each row, and the share that each operation s
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import count
 from typing import TYPE_CHECKING, Any, Unpack, cast
 from warnings import warn
@@ -479,19 +479,19 @@ class Recording(PictureSource):
         """
         return cast("FrameworkRecording", self).explain(target, source)
 
-    def explain_shown_gradient(self, result: ResultFields | None, ends: Any) -> Any:
-        """Return the explanation of the gradient that a picture shows.
+    def explain_shown_gradient(self, result: ResultFields | None, ends: Any) -> Iterator[Any]:
+        """Yield the explanation of each gradient that a picture shows.
 
         Args:
             result: The RESULT of the backward pass, or None if the picture shows none.
             ends: Ignored, because only tapes need them.
-
-        Returns:
-            The explanation for the first source, or None if no result exists.
         """
         if not result:
-            return None
-        return self.explain_gradient(result["target"][0]["row"], result["sources"][0]["rows"][-1])
+            return
+        target = self.find_explainable_object(result["target"][0]["row"])
+        for source in result["sources"]:
+            if source["at"] >= 0:
+                yield self.explain_gradient(target, self.find_explainable_object(source["at"]))
 
 
 def map_layer_paths_to_descriptions(model: object) -> TextsByName:

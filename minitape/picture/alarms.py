@@ -150,7 +150,7 @@ def _describe_nonfinite_cause(
     """Return the explanation of the displayed nonfinite gradient, or "" if ``explain`` finds no cause."""
     with suppress(Exception):  # A failed explanation must not prevent the picture.
         answer = recording.explain_shown_gradient(shown_result, target_and_sources)
-        explanations = answer if isinstance(answer, list) else [answer]
+        explanations = answer if isinstance(answer, Iterable) else [answer]
         return next(
             join_sentences(explanation.message, explanation.fix)
             for explanation in explanations

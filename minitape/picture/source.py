@@ -137,7 +137,7 @@ class PictureSource(Protocol):
 
     @abstractmethod
     def explain_shown_gradient(self, result: ResultFields | None, ends: OptionalEnds) -> Object:
-        """Return one or several explanations of the displayed gradient, or None if no gradient is displayed.
+        """Return one explanation or an iterable of explanations of the displayed gradient, or None without a gradient.
 
         Args:
             result: The result whose sweep is shown.

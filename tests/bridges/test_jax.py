@@ -450,3 +450,13 @@ def test_an_argument_that_is_not_differentiated_is_a_constant_of_the_picture():
     rows = {row["name"]: (row["kind"], row["watched"]) for row in recording.snapshot()["rows"] if row["name"]}
     assert rows["w"] == ("source", "argument")
     assert rows["x"] == ("constant", None)
+
+
+def test_the_strip_says_why_a_gradient_is_nan():
+    def loss(x):
+        return jnp.sum(jnp.where(x > 0, jnp.sqrt(x), 0.0))
+
+    recording = bridge.record(loss, jnp.array([4.0, 0.0, -1.0]))
+    why = recording.explain(recording.value, "x")
+    (alarm,) = recording.snapshot()["alarms"]
+    assert why.cause == "nan_backward" and alarm["text"] == f"{why.message} {why.fix}"

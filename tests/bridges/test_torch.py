@@ -569,3 +569,14 @@ def test_a_picture_names_what_a_function_assigns_once_and_nothing_else():
 
     assert list_names(1)[1:6] == ["a", "b", None, None, None]
     assert "a" not in list_names(2)
+
+
+def test_the_strip_says_why_the_gradient_of_a_later_source_is_nan():
+    scale = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    x = torch.tensor([4.0, 0.0, -1.0], requires_grad=True)
+    with bridge.record() as recording:
+        loss = (scale * 2).sum() + torch.where(x > 0, torch.sqrt(x), torch.zeros(3)).sum()
+        loss.backward()
+    why = recording.explain(loss, x)
+    (alarm,) = recording.snapshot()["alarms"]
+    assert why.cause == "nan_backward" and alarm["text"] == f"{why.message} {why.fix}"
