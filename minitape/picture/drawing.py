@@ -190,7 +190,7 @@ class Picture:
         descriptions = [_describe_node_row(figure, row) for row in rows[:12]]
         if total > 12:
             descriptions.append(translate("and {n} more rows", n=total - 12))
-        descriptions += map(" ".join, iter_gradient_result_lines(figure.shown_results, figure.expressions))
+        descriptions += map(" ".join, iter_gradient_result_lines(figure.snapshot["results"], figure.expressions))
         # The texts of warnings may contain numbers of cells, which differ from one run of a notebook to the next.
         descriptions += [alarm["title"] for alarm in figure.snapshot.get("alarms", ())]
         heading = translate("Tape of {n} row: " if total == 1 else "Tape of {n} rows: ", n=total)

@@ -199,8 +199,7 @@ class Figure:
         target_rows: The rows at which the sweep begins.
         adjoints: The adjoint of each row at the end of the sweep, by row.
         shares_by_edge: The share of each edge, by (row, port).
-        shown_results: The results of the gradient call that ran the snapshot's sweep.
-        sources: The sources of that call.
+        sources: The sources of the gradient call that ran the snapshot's sweep.
         assigned_sources: The sources assigned after the gradient was computed, by their last row.
         broken_rows: The rows at which the path to the target breaks.
         none_rows: The rows of sources whose gradient is None.
@@ -236,8 +235,7 @@ class Figure:
         self.target_rows = sweep["target"] if sweep else []
         self.adjoints = collect_final_adjoints(steps)
         self.shares_by_edge = {(step["row"], edge["port"]): edge["product"] for step in steps for edge in step["edges"]}
-        self.shown_results = [result for result in snapshot["results"] if result.get("shown")]
-        self.sources = [source for result in self.shown_results for source in result["sources"]]
+        self.sources = [source for result in snapshot["results"] if result.get("shown") for source in result["sources"]]
         self.assigned_sources = {source["rows"][-1]: source for source in self.sources if source["now"]}
         self.broken_rows = snapshot.get("broken", ())
         self.none_rows = {source["at"] for source in self.sources if source["none"]}
@@ -498,7 +496,7 @@ class Figure:
             title: The title of the picture, in one line.
             description: A description of the picture for screen readers.
         """
-        lines = [*iter_gradient_result_lines(self.shown_results, self.expressions, self.max_width)]
+        lines = [*iter_gradient_result_lines(self.snapshot["results"], self.expressions, self.max_width)]
         width, height, gradient_parts = draw_gradient_result_lines(lines, self.width, self.bottom)
         total_height = max(height, 40)
         size = f'width="{width}" height="{total_height}"'

@@ -158,7 +158,7 @@ def iter_graph_statements(figure: Figure) -> Iterator[str]:
     for row in move_weights_into_layers(shown_rows):
         cluster = find_or_create_cluster(root, figure, row)
         cluster.statements.append(f"{row['row']} [{format_attributes(build_dot_node_attributes(figure, row))}]")
-    lines = [" ".join(line) for line in iter_gradient_result_lines(figure.shown_results, figure.expressions)]
+    lines = [" ".join(line) for line in iter_gradient_result_lines(figure.snapshot["results"], figure.expressions)]
     if not shown_rows:
         yield f"graph [label={quote_text(translate('nothing recorded'))}]"
     if lines:

@@ -204,6 +204,19 @@ def diamond():
     return tf.snapshot(tape, y, x)
 
 
+def test_a_figure_lists_every_gradient_call_of_a_persistent_tape():
+    x = tf.Variable(2.0, name="x")
+    with tf.GradientTape(persistent=True) as tape:
+        y = x * x
+        z = y * x
+    tape.gradient(y, x)
+    tape.gradient(z, x)
+    picture = tf.draw(tape)
+    for derivative, number in (("∂y/∂x", "= 4.0"), ("∂z/∂x", "= 12.0")):
+        assert f">{derivative}<" in picture.svg and f">{number}<" in picture.svg
+        assert f"{derivative} {number}" in picture.alt and f"{derivative} {number}" in picture.source
+
+
 def test_no_node_hides_the_curve_of_an_assignment():
     v, x = tf.Variable(2.0, name="v"), tf.Variable(3.0, name="x")
     with tf.GradientTape() as tape:
