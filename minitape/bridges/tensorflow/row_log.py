@@ -207,9 +207,12 @@ class TensorFlowLog:
             name = "function"  # Rows with this name can be opened in pictures.
         # Drop a scope that contains only this operation, as in the case of strided_slice. A layer with the operation's
         # name, such as conv2d, owns the kernel that the operation reads, and contains further operations.
-        if scope and scope[-1].replace("_", "").lower() == display_name.lower():
-            if not any(scope[-1] in (self.rows[row].name or "").split("/") for row in input_rows):
-                scope.pop()
+        if (
+            scope
+            and scope[-1].replace("_", "").lower() == display_name.lower()
+            and not any(scope[-1] in (self.rows[row].name or "").split("/") for row in input_rows)
+        ):
+            scope.pop()
         for output, tensor in enumerate(outputs):
             is_watched = is_watched_by_open_tape(tensor)
             cause = find_break_cause(op, tensor) or ("not_recorded" if has_tracked_input and not is_watched else "")
