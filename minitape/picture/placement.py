@@ -64,6 +64,7 @@ class Placement:
         self._first_column = 0
         self._last_column = -1
         self._current_column = 0
+        self._beginnings = 0  # The number of operations before it, in its column, that also read only leaves.
         self._end_slot = 0
         levels: list[int] = []  # The position of each item in the chain of items that are below the same item.
         for item in items:
@@ -112,8 +113,11 @@ class Placement:
         if all(self.items[i].is_leaf for i in inputs):
             # Only leaves come before the operation, so it is placed next to the previous operation.
             column = max(column, self._current_column)
+        self._beginnings = 0 if placed_inputs or column != self._current_column else self._beginnings + 1
         self._current_column = column
         wanted_slot = self._choose_slot_beside_inputs(main_input, placed_inputs) if placed_inputs else 0
+        if self._beginnings > 1:  # Of many operations that read only leaves, each is below the one before.
+            wanted_slot = max(self._used_slots[column]) + 1
         self._place_item_near_slot(index, column, wanted_slot)
         for i in waiting_leaves:
             columns_before = depth if self._depths_below[i] else 1
@@ -151,10 +155,8 @@ class Placement:
             points[:] = [(column - min_column, slot + shift * (end in members)) for column, slot in points]
 
     def _choose_slot_beside_inputs(self, main_input: int, inputs: RowList) -> int:
-        """Return the slot of the rightmost input, or of the middle leaf if its column has three or more leaves."""
-        slots = sorted(
-            self.slot[i] for i in inputs if self.items[i].is_leaf and self.column[i] == self.column[main_input]
-        )
+        """Return the slot of the rightmost input, or of the middle one if its column has three or more inputs."""
+        slots = sorted(self.slot[i] for i in inputs if self.column[i] == self.column[main_input])
         return self.slot[main_input] if len(slots) < 3 else slots[(len(slots) - 1) // 2]
 
     def _take_slots_for_edge(self, start: int, end: int) -> None:

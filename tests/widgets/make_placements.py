@@ -34,6 +34,9 @@ def build_graphs() -> list[list[Any]]:
     made.append([[[], True, 0]] + [[[0], False, 0] for _ in range(80)])
     # The last node belongs next to the middle leaf.
     made.append([*([[], True, 0] for _ in range(6)), [list(range(6)), False, 1], [[6], False, 1]])
+    # Many squares of leaves remain in their order, and their sum is next to the middle one.
+    squares = [item for leaf in range(0, 24, 2) for item in ([[], True, 0], [[leaf, leaf], False, 0])]
+    made.append([*squares, [[*range(1, 24, 2)], False, 0]])
     # x * x * x and its gradient, followed by larger graphs.
     made.append(add_gradient([[[], True, 0], [[0, 0], False, 0], [[1, 0], False, 0]]))
     for size in (6, 9, 14, 20):

@@ -121,7 +121,8 @@ const viewNames = renaming({
   ...{ openInside: "jq", isRecorded: "jr", endSection: "jt", dropOthers: "ju", sayAnew: "jv" },
   ...{ moveCut: "jw", onPaper: "jx", turnOff: "jy", parseText: "jz", parseAtom: "qa" },
   ...{ client: "qd", toolbar: "qe", cards: "qf", drawing: "qg", updates: "qh", recording: "qi" },
-  ...{ places: "qj", history: "ql" },
+  ...{ places: "qj", history: "ql", moved: "qo", home: "qp", scopes: "qr", following: "qs" },
+  ...{ pane: "qt", items: "qu", layout: "qv", beginnings: "qw" },
   ...{ skipBlank: "qb", watchSize: "qc", scale: "qm", position: "qn" },
 });
 

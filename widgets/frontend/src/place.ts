@@ -74,6 +74,7 @@ export class Placement {
   private floor = 0;
   private last = -1;
   private now = 0; // the column of the last operation
+  private beginnings = 0; // how many operations before it, in its column, also read leaves only
   private inTime = true; // what reads leaves only is as far as what ran before it
   private section: number | null = null;
 
@@ -157,8 +158,9 @@ export class Placement {
       column = Math.max(column, (this.column[this.items[i].after ?? -1] ?? -2) + 2);
     // it has no other place in time, and its leaves are just before it
     if (this.inTime && inputs.every((i) => this.items[i].leaf)) column = Math.max(column, this.now);
+    const want = main < 0 ? this.belowOthers(column) : this.beside(main, placed);
     this.now = column;
-    this.put(index, column, main < 0 ? 0 : this.beside(main, placed));
+    this.put(index, column, want);
     for (const i of waiting)
       this.put(
         i,
@@ -177,10 +179,17 @@ export class Placement {
     for (const from of placed) this.route(from, index);
   }
 
-  /** The height of the last input; of three or more leaves in its column that of the middle one. */
+  /** Of many operations that read leaves only each is below the one before. */
+  private belowOthers(column: number): number {
+    this.beginnings = column === this.now && this.inTime ? this.beginnings + 1 : 0;
+    return (this.beginnings > 1 && this.bottom.get(column)) || 0;
+  }
+
+  /** The height of the last input; of three or more inputs in its column that of the middle one. */
   private beside(main: number, inputs: number[]): number {
+    this.beginnings = 0;
     const slots = inputs
-      .filter((i) => this.items[i].leaf && this.column[i] === this.column[main])
+      .filter((i) => this.column[i] === this.column[main])
       .map((i) => this.slot[i])
       .sort((a, b) => a - b);
     return slots.length < 3 ? this.slot[main] : slots[(slots.length - 1) >> 1];
