@@ -271,7 +271,8 @@ def test_what_leaves_a_folded_layer_stands_on_its_edges(show):
     labels = page.locator(".mt-product")
     assert labels.count() == len(sent) == 2  # its kernel and its bias
     sums = {edge["input"]: edge["sum"] for step in steps for edge in step["edges"]}
-    assert set(labels.locator("text").all_text_contents()) == {format_adjoint_size(sums[row], 11) for row in sent}
+    whole = {format_adjoint_size(sums[row], 11) for row in sent}  # A narrow gap leaves room for fewer digits.
+    assert all(any(text.startswith(label) for text in whole) for label in labels.locator("text").all_text_contents())
     assert labels.locator(".mt-map").count() == 2
 
 

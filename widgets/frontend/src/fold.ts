@@ -316,8 +316,9 @@ function hang(builder: Builder, part: Part, parent: Group | null): void {
 }
 
 /**
- * A leaf belongs to the innermost group that holds all its readers, if it was made inside or right
- * before a scope.
+ * A leaf belongs to the innermost group that holds all its readers, if it was made inside. Right
+ * before a scope only what a layer owns is made: the arrays that it is given are from outside, and
+ * so is all that a function with a gradient of its own reads.
  */
 function adoptLeaves(rows: Skeleton, tree: FoldTree): void {
   let next = rows.count; // the first operation after row i
@@ -326,10 +327,11 @@ function adoptLeaves(rows: Skeleton, tree: FoldTree): void {
     if (!rows.is(i, Is.LEAF) || rows.readFirst[i] < 0) continue;
     let home: Group | null = tree.home[rows.readFirst[i]];
     const last = rows.readLast[i];
-    // weights and constants are made right before they are read
-    const before = rows.is(i, Is.SOURCE) ? -1 : next;
+    const before = rows.is(i, Is.SOURCE) || rows.is(i, Is.DATA) ? -1 : next;
     const holds = (group: Group): boolean =>
-      last < group.end && (i >= group.start || (group.kind === "scope" && before >= group.start));
+      last < group.end &&
+      (i >= group.start ||
+        (group.kind === "scope" && before >= group.start && !rows.is(group.end - 1, Is.LAST)));
     while (home && !holds(home)) home = home.parent;
     tree.home[i] = home;
     home?.children.push(i);

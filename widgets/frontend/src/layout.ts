@@ -246,8 +246,8 @@ function hoisted(
     group.kind !== "scope" && asked.length <= HOISTED && asked.includes(i);
   const inside = (i: number): boolean => hiddenBy(tree, i, open) === group;
   let { start } = group;
-  // a leaf goes with what reads it first
-  while (start > 0 && rows.is(start - 1, Is.LEAF) && inside(start - 1)) start--;
+  // a leaf goes with what reads it first, and what the part is given may be between its weights
+  while (start > 0 && rows.is(start - 1, Is.LEAF)) start--;
   const found: number[] = [];
   const beside: number[] = []; // others read it, too
   for (let i = start; i < group.end; i++)

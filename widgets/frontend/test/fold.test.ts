@@ -57,3 +57,35 @@ it("takes the first turn of a scan, which begins with a number, as a turn of the
   expect(titles([4, 3, 2, 1, 0])).toEqual(["scan × 5"]); // as its gradient runs
   expect(titles([1, 0, 1, 2, 3])).toEqual(["scan × 4"]); // the last turn of another one
 });
+
+/** Rows with these fields, whose numbers are their places. */
+function skeletonOf(rows: Partial<Row>[], texts?: Record<string, string>): Skeleton {
+  const plain = { kind: "operation", label: "", by: null, shape: [], scope: [], output: 0 };
+  const skeleton = new Skeleton();
+  skeleton.grow(rows.map((row, k) => ({ ...plain, row: k, ...row })) as unknown as Row[], texts);
+  return skeleton;
+}
+
+it("leaves what a layer or a function is given outside of its frame", () => {
+  const scope = ["dense"];
+  const layer = skeletonOf([
+    { op: "leaf", kind: "variable", name: "dense/kernel", inputs: [], watched: "automatic" },
+    { op: "leaf", kind: "constant", name: "x", inputs: [], shape: [4, 3] },
+    { op: "matmul", inputs: [1, 0], scope },
+    { op: "leaf", kind: "constant", inputs: [], shape: [4, 3] },
+    { op: "multiply", inputs: [2, 3], scope },
+  ]);
+  expect(foldTree(layer).home.map((home) => home?.label)).toEqual([
+    ...["dense", undefined, "dense", "dense", "dense"],
+  ]);
+  const own = skeletonOf([
+    { op: "leaf", kind: "variable", name: "x", inputs: [], watched: "automatic" },
+    { op: "exp", inputs: [0], scope: ["log1pexp"] },
+    { op: "custom_gradient", label: "log1pexp", inputs: [0], scope: ["log1pexp"] },
+  ]);
+  expect(foldTree(own).home.map((home) => home?.label)).toEqual([
+    undefined,
+    "log1pexp",
+    "log1pexp",
+  ]);
+});
