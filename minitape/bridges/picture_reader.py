@@ -122,7 +122,7 @@ def build_picture_row(recorded_row: RecordedRow) -> PictureRow:
         "dtype": recorded_row.dtype,
         "shape": list(recorded_row.shape),
         "released": value is None,
-        "site": 0,
+        "site": recorded_row.offset,
         "line": recorded_row.site[1],
         "file": recorded_row.site[0],
         "status": "ghost" if recorded_row.kind == "operation" and not recorded_row.tracked else "recorded",

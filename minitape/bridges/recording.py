@@ -18,6 +18,7 @@ from warnings import warn
 from ..common.garbage_collection import pause_garbage_collection
 from ..common.translation import format_error
 from ..engine.record.interrupt_safe import TemporaryAttributes
+from ..engine.record.user_frames import find_user_frame
 from ..picture.figure import Figure
 from ..picture.graph import build_digraph
 from ..picture.layer_folds import fold_layers
@@ -27,7 +28,7 @@ from ..picture.snapshot_types import Kind, ResultFields, Snapshot
 from ..picture.snapshots import build_snapshot
 from ..picture.source import PictureSource
 from ..recording.recorded_rows import BackwardPass, Escape, RecordedRow, RowFacts
-from ..recording.sites import Site, read_source_lines
+from ..recording.sites import Site, get_site_running_in_frame, read_source_lines
 from .framework_adapter import RowNumber as RowNumber
 from .picture_reader import (
     NamedSource,
@@ -198,6 +199,9 @@ class Recording(PictureSource):
         """
         if (cause := facts.get("cause")) and self.is_any_tracked(inputs):
             facts.setdefault("cut", CUT_BY_CAUSE.get(cause))
+        frame = find_user_frame(sys._getframe(1))
+        if frame is not None and get_site_running_in_frame(frame) == facts.get("site"):
+            facts["offset"] = frame.f_lasti
         row = RecordedRow(
             len(self.rows),
             op,

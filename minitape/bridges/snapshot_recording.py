@@ -156,6 +156,7 @@ def _parse_and_validate_row_fields(row_fields: dict, row_number: int) -> Recorde
         label=row_fields["label"],
         value=_SnapshotValue(row_fields["value"]),
         site=(row_fields["file"], row_fields["line"]),
+        offset=row_fields["site"],
         tracked=bool(row_fields["tapes"]),
         name=row_fields["name"],
         version=row_fields["version"],

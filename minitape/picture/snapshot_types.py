@@ -51,7 +51,7 @@ class RowFields(TypedDict, total=False):
     released: bool  # Whether the recording has released the value.
     literal: bool  # Whether the row is a number literal, which may be used several times.
     line: int | None  # The line that created the row.
-    site: int  # The index of the operation on that line.
+    site: int  # The bytecode instruction that ran the operation, or 0 if it is unknown.
     file: str | None  # The file or notebook cell.
     status: str  # "recorded", or "ghost" if it ran while a tape was open but was not recorded.
     # "automatic", "explicit", "requires_grad" (PyTorch) or "argument" (JAX): why the row is differentiated.

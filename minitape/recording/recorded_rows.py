@@ -73,6 +73,7 @@ class RowFacts(TypedDict, total=False):
     """The facts about a row that a bridge may leave out. `RecordedRow` describes them."""
 
     site: Site
+    offset: int
     cause: str
     version: int
     call_id: OptionalNumber
@@ -105,6 +106,8 @@ class RecordedRow:
         scope: The names of the modules or functions in which the row was computed, outermost first.
         cut: The kind of break that a picture shows, such as "stop_gradient", or None for a row without a break.
         watched: Why a gradient for the leaf is computed, such as "requires_grad", or None for other rows.
+        offset: The bytecode instruction that ran the operation, or 0 if it is unknown. It tells apart the operations of
+            one line.
         tangent: The tangent, in the same form as ``value``, if the framework also ran in forward mode.
         position: The number of the row in the current recording, or `OTHER_RECORDING`.
         clock: The time at which the row was created, if it belongs to another recording.
@@ -122,6 +125,7 @@ class RecordedRow:
         label: str = "",
         value: Any = None,
         site: Site = NOWHERE,
+        offset: int = 0,
         tracked: bool = True,
         cause: str = "",
         name: OptionalText = None,
@@ -156,6 +160,7 @@ class RecordedRow:
         self.watched = watched
         self.tangent = tangent
         self.position = index if position is None else position
+        self.offset = offset
         self.clock = clock
         self.details = details
         self.extra = extra

@@ -580,3 +580,14 @@ def test_the_strip_says_why_the_gradient_of_a_later_source_is_nan():
     why = recording.explain(loss, x)
     (alarm,) = recording.snapshot()["alarms"]
     assert why.cause == "nan_backward" and alarm["text"] == f"{why.message} {why.fix}"
+
+
+def test_two_equal_operations_of_one_line_are_told_apart():
+    x = torch.tensor(0.5, requires_grad=True)
+    with bridge.record() as recording:
+        y = x
+        for _ in range(4):
+            y = torch.tanh(torch.tanh(y))
+        y.backward()
+    sites = [row["site"] for row in recording.snapshot()["rows"] if row["op"] == "tanh"]
+    assert len({*sites}) == 2 and sites == sites[:2] * 4

@@ -57,10 +57,7 @@ export function foldTree(rows: Skeleton, patterns = true): FoldTree {
       const [token, next] = scopeGroup(builder, rows, i, 0);
       top.push(token);
       i = next;
-    } else {
-      top.push(rowToken(rows, i));
-      i++;
-    }
+    } else i = top[top.push(rowToken(builder, i)) - 1].end;
   }
   repeats(builder, top, null);
   adoptLeaves(rows, tree);
@@ -74,8 +71,16 @@ type Builder = {
   rows: Skeleton;
 };
 
-function rowToken(rows: Skeleton, row: number): Token {
-  return { part: row, start: row, end: row + 1, sign: rows.sign[row] };
+/** A row, or all results of a call that has many. */
+function rowToken(builder: Builder, row: number): Token {
+  const { call, scopes, sign } = builder.rows;
+  let end = row + 1;
+  while (call[end]) end++;
+  const token = { part: row, start: row, end: row + 1, sign: sign[row] };
+  if (end - row <= TIMES) return token;
+  const part = makeGroup(builder, "page", scopes[call[row + 1]][0], row, end, end - row);
+  for (let i = row; i < end; i++) hang(builder, i, part);
+  return { ...token, part, end };
 }
 
 /** The rows from `start` on that share a scope, as one group; and the first row after it. */
@@ -101,10 +106,7 @@ function scopeGroup(
       const [token, next] = scopeGroup(builder, rows, i, depth + 1);
       tokens.push(token);
       i = next;
-    } else {
-      tokens.push(rowToken(rows, i));
-      i++;
-    }
+    } else i = tokens[tokens.push(rowToken(builder, i)) - 1].end;
     end = i;
   }
   const group = makeGroup(builder, "scope", name, start, end, 1);

@@ -29,9 +29,9 @@ export interface SkeletonPart {
   scopes: string[][]; // all of them
 }
 
-// of a row: its bits, sign, scope, the tape that wrote it, the row that it is below, its loops and
-// its position
-const FACTS = 7;
+// of a row: its bits, sign, scope, the tape that wrote it, the row that it is below, its loops, its
+// position and its call
+const FACTS = 8;
 
 export class Skeleton {
   inputs: ArrayLike<number>[] = [];
@@ -42,6 +42,8 @@ export class Skeleton {
   below: number[] = []; // the row below which one is drawn that a gradient wrote, -1 for none
   loops: number[] = []; // the loops of the program that its line is in: a number in `scopes`
   position: number[] = []; // in the bytecode of the program, 0 where it isn't known
+  // of a further result of a call: the call's label, a number in `scopes`; 0 for a first result
+  call: number[] = [];
   readFirst: number[] = []; // the first and the last row that reads it, -1 for none
   readLast: number[] = [];
   private bits: number[] = [];
@@ -50,7 +52,7 @@ export class Skeleton {
   private scopeOf = new Map<string, number>([["", 0]]);
   private columns = [
     ...[this.bits, this.sign, this.scope, this.by],
-    ...[this.below, this.loops, this.position],
+    ...[this.below, this.loops, this.position, this.call],
   ];
 
   get count(): number {
@@ -68,7 +70,7 @@ export class Skeleton {
       const leaf = isLeaf(row);
       const sign = number(
         this.signs,
-        `${row.op}|${row.inputs.length}|${row.line}|${row.site}|${row.file}|${row.by}`,
+        `${row.op}|${row.inputs.length}|${row.line}|${row.site}|${row.file}|${row.by}|${row.output}`,
       );
       const path = row.by === null || leaf ? row.scope : [`${WRITTEN}${row.by}`, ...row.scope];
       const scope = this.numberOf(path);
@@ -92,6 +94,7 @@ export class Skeleton {
         (this.loopsOf[sign] ??= this.numberOf(listLoops(texts, row))),
         // what a loop computes in its own line, such as its condition, begins a turn
         this.scopes[this.loopsOf[sign]].at(-1) === `${row.file}:${row.line}` ? 1 : row.site,
+        row.output ? this.numberOf([row.label]) : 0,
       ]);
     }
   }

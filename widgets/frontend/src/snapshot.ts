@@ -60,7 +60,7 @@ export interface Row {
   literal: boolean;
   /** The line that created the row. */
   line: number | null;
-  /** The index of the operation on that line. */
+  /** The bytecode instruction that ran the operation, or 0 if it is unknown. */
   site: number;
   /** The file or notebook cell. */
   file: string | null;

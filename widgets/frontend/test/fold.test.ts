@@ -66,6 +66,31 @@ function skeletonOf(rows: Partial<Row>[], texts?: Record<string, string>): Skele
   return skeleton;
 }
 
+it("folds the many results of a call into one part, and takes a pair of results as one turn", () => {
+  const results = Array.from({ length: 5 }, (_, output) => ({
+    ...{ op: "unbind", label: "unbind", inputs: [0], output },
+  }));
+  const cells = Array.from({ length: 10 }, (_, k) => ({
+    ...{ op: "lstm_cell", label: "lstm_cell", inputs: [1 + (k >> 1)], output: k % 2 },
+  }));
+  const leaf = { op: "leaf", kind: "constant" as const, inputs: [] };
+  const { groups, home } = foldTree(skeletonOf([leaf, ...results, ...cells]));
+  expect([1, 5].map((row) => home[row] && groupTitle(home[row]))).toEqual(["unbind", "unbind"]);
+  const repeats = [...groups.values()].filter(({ kind }) => kind === "repeat");
+  expect(repeats.map(groupTitle)).toEqual(["loop × 5"]);
+  expect(foldTree(skeletonOf([leaf, ...results.slice(0, 3)])).groups.size).toBe(0);
+});
+
+it("counts the turns of a loop whose line has two equal operations", () => {
+  const text = "for k in range(4):\n    h = tanh(tanh(h))\n";
+  const rows = Array.from({ length: 9 }, (_, k) => ({
+    ...{ op: k ? "tanh" : "leaf", kind: k ? ("operation" as const) : ("source" as const) },
+    ...{ inputs: k ? [k - 1] : [], file: "a.py", line: 2, site: k % 2 ? 10 : 20 },
+  }));
+  const [loop] = foldTree(skeletonOf(rows, { "a.py": text })).groups.values();
+  expect(groupTitle(loop)).toBe("loop × 4");
+});
+
 it("leaves what a layer or a function is given outside of its frame", () => {
   const scope = ["dense"];
   const layer = skeletonOf([
