@@ -166,7 +166,7 @@ def list_differences(browser: dict[str, Any], reference: dict[str, Any]) -> list
         for row, (name, expected) in enumerate(zip(*names, strict=True))
         # minitape also shows names from inside the functions of these programs, such as x.
         if name not in (None, expected)
-        # minitape writes ∂y/∂(x × x), and the browser writes ∂y/∂①.
+        # minitape writes ∂y/∂(x × x), and the browser writes ∂y/∂#1.
         and not f"{name} {expected}".startswith("∂")
         # minitape reads the name of a start value in the program's file, and these programs have none.
         and not (name.endswith("₀") and expected is None)

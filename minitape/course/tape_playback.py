@@ -46,7 +46,7 @@ DIFFERENCES_IN_LINE = {
     "value": "your program computed {here}, but the solution computed {there}.",
     "unclear": "compare the two tapes there.",
 }
-ROW_NUMBER = "[\u2460-\u2469]|⟨\\d+⟩"  # Expressions show row numbers in these forms.
+ROW_NUMBER = r"#\d+"  # Expressions refer to rows in this form.
 
 
 @dataclass(frozen=True)

@@ -132,16 +132,16 @@ class Expressions:
     def _format_operand_with_precedence(self, row_number: int, depth: int) -> tuple[str, int]:
         """Return the text of an input and its precedence.
 
-        The text is a name, the number of an unnamed constant, a short expression, or the circled row number.
+        The text is a name, the number of an unnamed constant, a short expression, or a reference to the row.
         """
-        circled_number = format_circled_row_number(row_number), 3
+        reference = format_row_reference(row_number), 3
         if (row := self.rows_by_number.get(row_number)) is None:
-            return circled_number
+            return reference
         name = row["name"] or ""
         if name.startswith("∂"):
             if depth and len(name) <= MAX_NESTED_LETTERS:
                 return name, 2
-            return circled_number
+            return reference
         if name := name.replace("/", ".").rpartition(".")[2].removesuffix(":0"):
             return shorten_name(name, 9), 3
         if row["kind"] == "constant" and row["value"] and not row["shape"]:
@@ -151,21 +151,19 @@ class Expressions:
             text, precedence = self._format_operation_with_precedence(row, depth - 1)
             if measure_width(text) <= MAX_NESTED_LETTERS:
                 return text, precedence
-        return circled_number
+        return reference
 
 
-def format_circled_row_number(row_number: int) -> str:
-    """Return a circled row number, which distinguishes it from the numbers in the program.
-
-    Few typefaces have more than ten circled numbers, so larger numbers are in angle brackets.
+def format_row_reference(row_number: int) -> str:
+    """Return a reference to a row, which its sign distinguishes from the numbers in the program.
 
     Args:
         row_number: The row number.
 
-    >>> format_circled_row_number(7), format_circled_row_number(53)
-    ('⑦', '⟨53⟩')
+    >>> format_row_reference(7), format_row_reference(53)
+    ('#7', '#53')
     """
-    return chr(0x245F + row_number) if 0 < row_number <= 10 else f"⟨{row_number}⟩"
+    return f"#{row_number}"
 
 
 def _add_needed_brackets(text: str, precedence: int, outer_precedence: int) -> str:

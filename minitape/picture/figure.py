@@ -100,19 +100,19 @@ POINTS_PER_MILLIMETER = 72 / 25.4
 MIN_PRINTED_TYPE, MAX_PRINTED_TYPE = 7.001, 9.0  # The size of that type in print, in points. Rounding may take 0.001.
 MAX_PIXELS_PER_MILLIMETER = POINTS_PER_MILLIMETER * LEAST_TYPE / MIN_PRINTED_TYPE  # With more, the type is too small.
 MIN_WIDTH = 65  # A column of nodes fits within this many millimeters in any figure.
-END_NODES = 15  # If there are more than four times as many nodes, only these at each end are drawn.
+# If there are more than four times as many nodes, only these at each end are drawn, or two turns with no more nodes.
+END_NODES = 15
 MILLIMETERS_PER_END_NODE = 10  # A narrow figure draws fewer nodes at each end, so that it fits on a page.
 MIN_REPEATED_TURNS = 7  # A loop with fewer turns is not folded.
 MIN_TURNS_IN_HIGH_FIGURE = 3  # The same if the recording is long, or if the figure would be too high.
 MAX_TURN = 20  # A loop whose turns have at least so many operations is not folded, because whole turns remain.
-MAX_SHORT_TURN = 4  # Two turns of a loop remain at each end if a turn has no more operations.
 MAX_HEIGHT = 220  # A figure that would be higher, in millimeters, is too high for a page.
 MIN_CUT_LETTERS = 6  # The beginning of a text says nothing in less room.
 MAX_REPEATED_LETTERS = 20  # The gap has room for this many letters of such a turn.
 MAX_PORTS = 50  # Further inputs of an operation are omitted from the picture and its description.
 MAX_TITLE_LETTERS = 24  # A node has no room for a longer name, whatever its letters.
 BOLD_LETTER_WIDTH = 7.0  # The width of most letters in the bold type of names, in pixels.
-WIDE_LETTERS, NARROW_LETTERS = "mwMW…①②③④⑤⑥⑦⑧⑨⑩", "fijlrtI.,:;'|-()[]/ "
+WIDE_LETTERS, NARROW_LETTERS = "mwMW…", "fijlrtI.,:;'|-()[]/ "
 MAX_REFERENCES = 3  # If more inputs of a node are drawn as names, their number replaces them.
 REFERENCE_SPACING = 1 / 3  # The distance between the centers of such names, as a fraction of the node's height.
 CROSS_WIDTH = 10  # The space for a cross between a node and such a name. The cross is in its middle.
@@ -274,9 +274,10 @@ class Figure:
             min_turns = MIN_TURNS_IN_HIGH_FIGURE
         # A narrow figure also folds blocks of a model that repeat, because each takes half a line.
         shorter_ends = range(1, end_nodes + 1) if self.printed_width else ()
-        gap = next((gap for ends in shorter_ends if (gap := choose_gap(labels, ends, min_turns))[2]), None)
+        max_turn = end_nodes // 2
+        gap = next((gap for ends in shorter_ends if (gap := choose_gap(labels, ends, min_turns, max_turn))[2]), None)
         if gap or is_long:
-            first, end, self.omitted_turns = gap or choose_gap(labels, end_nodes, min_turns)
+            first, end, self.omitted_turns = gap or choose_gap(labels, end_nodes, min_turns, max_turn)
             omitted = visible_rows[first:end]
             # The results name the sources, so a few of them are not omitted.
             kept_rows = [row for row in omitted if row["row"] in self.source_rows]
@@ -679,12 +680,16 @@ class Figure:
         )
         room = self.pitch - NODE_WIDTH - CROSS_WIDTH * bool(row["cut"])
         references = [(format_reference(self.nodes[start].row, room), ports) for start, ports in ports_by_start.items()]
+        center = 0.5
         if len(references) > MAX_REFERENCES:
-            references = [(translate("{n} rows", n=len(references)), [*chain(*ports_by_start.values())])]
+            ports = [*chain(*ports_by_start.values())]
+            references = [(translate("{n} rows", n=len(references)), ports)]
+            if len(ports) < len(node.inputs):  # The other edges enter beside the middle, or in it.
+                center += REFERENCE_SPACING
         for number, (text, ports) in enumerate(references, 1):
             x, y = node.compute_entry_point(ports[0])
             if len(ports_by_start) > 1:
-                y = node.compute_point(0, 0.5 + (number - (len(references) + 1) / 2) * REFERENCE_SPACING)[1]
+                y = node.compute_point(0, center + (number - (len(references) + 1) / 2) * REFERENCE_SPACING)[1]
             shares = (self.shares_by_edge.get((row["row"], node.inputs[port][1])) for port in ports)
             start, row_port = node.inputs[ports[0]]
             is_crossed = bool(row["cut"]) or row_port in (VALUE_PORT, ESCAPE_PORT)
@@ -755,7 +760,7 @@ class Figure:
         return int(room / LETTER_WIDTH), NARROW_SHIFTS, NARROW_MIN_LENGTH
 
 
-def choose_gap(labels: TextSequence, end_nodes: int, min_turns: int) -> tuple[int, int, int]:
+def choose_gap(labels: TextSequence, end_nodes: int, min_turns: int, max_turn: int) -> tuple[int, int, int]:
     """Return which rows of a long recording to omit: the first, the end, and how many turns of a loop they are, or 0.
 
     Of a loop, two turns remain at each end, or one if it is long. The leaves between two turns belong to the later one.
@@ -764,8 +769,9 @@ def choose_gap(labels: TextSequence, end_nodes: int, min_turns: int) -> tuple[in
         labels: The operations of all rows, or "" for leaves.
         end_nodes: The number of rows at each end that may remain.
         min_turns: The least number of turns of a loop.
+        max_turn: The number of operations up to which two turns remain at each end.
 
-    >>> choose_gap(["", "", *"×+" * 20, "y"], 6, 7)
+    >>> choose_gap(["", "", *"×+" * 20, "y"], 6, 7, 3)
     (6, 38, 16)
     """
     operations = [index for index, label in enumerate(labels) if label]
@@ -779,7 +785,7 @@ def choose_gap(labels: TextSequence, end_nodes: int, min_turns: int) -> tuple[in
         while stop < len(names) and names[stop] == names[stop - period]:
             stop += 1
         turns = (stop - begin) // period
-        kept = 1 + (period <= MAX_SHORT_TURN and turns >= MIN_REPEATED_TURNS)
+        kept = 1 + (period <= max_turn and turns >= MIN_REPEATED_TURNS)
         if turns >= min_turns:
             first, last = (operations[begin + turn * period - 1] for turn in (kept, turns - kept))
             return first + 1, last + 1, turns - 2 * kept

@@ -6,7 +6,7 @@ Lengths are in pixels.
 import re
 
 from .edge_labels import ARROW_LENGTH, Point, reverse_pair
-from .expressions import format_circled_row_number
+from .expressions import format_row_reference
 from .snapshot_types import RowFields
 from .svg_elements import (
     EDGE_COLOR,
@@ -32,7 +32,7 @@ def format_reference(input_row: RowFields, room: float) -> str:
     # The beginning of an adjoint's long name, or of a layer's path, says less than its number.
     says_less = name.startswith("∂") or (re.search(r"[./[]", name) and measure_width(name) > MAX_REFERENCE_LETTERS)
     name = shorten_name(name.removesuffix(":0"), MAX_REFERENCE_LETTERS)
-    return format_circled_row_number(input_row["row"]) if says_less or measure_reference(name) > room else name
+    return format_row_reference(input_row["row"]) if says_less or measure_reference(name) > room else name
 
 
 def measure_reference(text: str) -> float:

@@ -20,7 +20,7 @@ from ..engine.record.record import Record
 from ..engine.tensor.tensor import wrap_array_with_origin
 from ..engine.types import NumberPair, Object, OptionalNumber, RowByRow, RowList
 from ..recording.graph_nodes import find_operation_and_inputs
-from .expressions import Expressions, format_circled_row_number
+from .expressions import Expressions, format_row_reference
 from .picture_rows import PictureRows
 from .snapshot_types import RowFields
 
@@ -139,12 +139,12 @@ def _locate_rows_of_one_gradient(
         row = recorded_rows.get(new_record.find_row(value), -1)
         if row in parts and row in written_rows and not expressions.rows_by_number[row]["name"]:
             target_name, source_name = (
-                expressions.format_target_name(item, format_circled_row_number(item)).removesuffix(":0")
+                expressions.format_target_name(item, format_row_reference(item)).removesuffix(":0")
                 for item in (max(targets), source_row)
             )
             if len(target_name + source_name) > MAX_NAME_LETTERS:
-                source_name = format_circled_row_number(source_row)
+                source_name = format_row_reference(source_row)
             if len(target_name + source_name) > MAX_NAME_LETTERS:
-                target_name = format_circled_row_number(max(targets))
+                target_name = format_row_reference(max(targets))
             parts[row]["name"] = f"∂{target_name}/∂{source_name}"
     return [part for row, part in parts.items() if row in written_rows]

@@ -12,7 +12,6 @@ PREAMBLE = r"""
 \begin{tikzpicture}[yscale=-1,x=1pt,y=1pt,line width=1pt,every node/.style={anchor=base,inner sep=0pt},
   ink/.code={\definecolor{tape#1}{HTML}{#1}\tikzset{draw=tape#1}},
   inside/.code={\definecolor{tape#1}{HTML}{#1}\tikzset{fill=tape#1}}]
-\def\row#1{\hbox{\ooalign{$\bigcirc$\cr\hidewidth\raise.15ex\hbox{\fontsize{8}{8}\selectfont#1}\hidewidth}}}
 \def\clap#1{\hbox to0pt{\hss#1\hss}}\let\lap\rlap
 """[1:]
 # Each rule consists of a regular expression for SVG, "=>" and a replacement, which may be on the next line. The rules
@@ -44,8 +43,7 @@ LATEX_SIGNS = r"""
 < \textless{} > \textgreater{} ¬ $\neg$ × $\times$ ÷ $\div$ − $-$ ± $\pm$ · $\cdot$ ∂ $\partial$ ∇ $\nabla$ √ $\surd$
 ∞ $\infty$ ≥ $\geq$ ≤ $\leq$ → $\to$ … \ldots{} ⟨ $\langle$ ⟩ $\rangle$ ᵀ $^{T}$ ˣ $^{x}$ ʸ $^{y}$
 ⁰ $^0$ ¹ $^1$ ² $^2$ ³ $^3$ ⁴ $^4$ ⁵ $^5$ ⁶ $^6$ ⁷ $^7$ ⁸ $^8$ ⁹ $^9$
-₀ $_0$ ₁ $_1$ ₂ $_2$ ₃ $_3$ ₄ $_4$ ₅ $_5$ ₆ $_6$ ₇ $_7$ ₈ $_8$ ₉ $_9$ ① \row{1} ② \row{2} ③ \row{3} ④ \row{4}
-⑤ \row{5} ⑥ \row{6} ⑦ \row{7} ⑧ \row{8} ⑨ \row{9} ⑩ \row{10}
+₀ $_0$ ₁ $_1$ ₂ $_2$ ₃ $_3$ ₄ $_4$ ₅ $_5$ ₆ $_6$ ₇ $_7$ ₈ $_8$ ₉ $_9$
 α $\alpha$ β $\beta$ γ $\gamma$ δ $\delta$ ε $\varepsilon$ ζ $\zeta$ η $\eta$ θ $\theta$ κ $\kappa$ λ $\lambda$
 μ $\mu$ ν $\nu$ ξ $\xi$ π $\pi$ ρ $\rho$ σ $\sigma$ τ $\tau$ φ $\varphi$ χ $\chi$ ψ $\psi$ ω $\omega$
 Γ $\Gamma$ Δ $\Delta$ Θ $\Theta$ Λ $\Lambda$ Σ $\Sigma$ Φ $\Phi$ Ψ $\Psi$ Ω $\Omega$

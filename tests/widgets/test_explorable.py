@@ -166,9 +166,9 @@ def test_random_programs_give_the_numbers_of_minitape(page, request):
         ("y = (x + 1)(x)", "line 1: this is not a function"),
         ("x = tf.Variable(2)\nwith tf.GradientTape() as t:\n    y = x * 2\nt.gradient(y, x)", "line 1: whole numbers"),
         ("import numpy as np\ny = x", "line 1: import numpy needs Python"),
-        ("y = [1.0, 2.0] * x + [1.0, 2.0, 3.0]", "line 1: the shapes (2), (3) do not fit +"),
+        ("y = [1.0, 2.0] * x + [1.0, 2.0, 3.0]", "line 1: the shapes (2,), (3,) do not fit +"),
         ("while x > 0:\n    x = x - 1", "line 1: while needs Python"),
-        ("x = [1.0, 2.0]\ny = x[5]", "line 2: this index does not fit the shape (2)"),
+        ("x = [1.0, 2.0]\ny = x[5]", "line 2: this index does not fit the shape (2,)"),
         ("y = 3", "line 1: nothing is computed from a variable"),
         ("x = 1.0\ny = sum(x, axis=3)", "line 2: an array with 0 axes does not have this axis"),
         ("y = sum(stack([x]) * zeros([100]))", "line 1: an array has at most 64 elements here"),
@@ -381,3 +381,11 @@ def test_its_words_are_those_of_the_page(page):
     script = f'<script type="application/json" data-minitape-texts>{texts}</script>'
     open_page(page, f"{script}<mini-tape>y = x *</mini-tape>")
     assert page.locator("mini-tape .error").inner_text() == "第 1 行：这里缺少内容"
+
+
+@pytest.mark.parametrize("controls", ["results", "code", "sliders", None])
+def test_controls_govern_the_sliders(controls, page):
+    attribute = "" if controls is None else f'controls="{controls}"'
+    page = open_page(page, f'<mini-tape {attribute} at="x=2">y = x ** 3</mini-tape>')
+    for part, selector in [("sliders", ".sliders"), ("code", ".code")]:
+        assert page.locator(f"mini-tape {selector}").is_visible() == (controls in (part, None))

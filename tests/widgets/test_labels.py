@@ -312,3 +312,50 @@ def test_an_edge_shows_a_short_array_and_no_sign_of_zero(show):
         y = tf.negative(w * 2.0)
     page = show(tf.snapshot(tape, y, w))
     assert np.signbit(y.numpy()) and page.locator(".mt-node.mt-target .mt-value").text_content() == "0.0"
+
+
+def quadratic_root():
+    a, b, c = (tf.Variable(value, name=name) for value, name in [(1.0, "a"), (-3.0, "b"), (2.0, "c")])
+    with tf.GradientTape() as tape:
+        disc = b * b - 4.0 * a * c
+        root = (-b + tf.sqrt(disc)) / (2.0 * a)
+    return tape, root, [a, b, c]
+
+
+# of each sum at a source: how many points of edges lie in it
+STRUCK = """() => {
+  const points = [...document.querySelectorAll("path.mt-edge[data-edge]")].flatMap(edge => {
+    const matrix = edge.getScreenCTM(), length = edge.getTotalLength(), found = [];
+    for (let at = 0; at <= length; at += 3) found.push(edge.getPointAtLength(at).matrixTransform(matrix));
+    return found;
+  });
+  return [...document.querySelectorAll(".mt-addends")].map(sum => [...sum.children].map(line => {
+    const { left, right, top, bottom } = line.getBoundingClientRect();
+    return points.filter(({ x, y }) => x > left && x < right && y > top + 2 && y < bottom - 2).length;
+  }));
+}"""
+
+
+@pytest.mark.parametrize("width", [1440, 760])
+def test_no_edge_strikes_the_sum_at_a_source_through(width, show, page):
+    page.set_viewport_size({"width": width, "height": 900})
+    page = show(tf.snapshot(*quadratic_root()))
+    type_keys(page, "End")
+    assert page.locator(".mt-addends").text_content() == "-0.5 + (-0.75) + (-0.75) = -2.0"
+    assert not any(map(any, page.evaluate(STRUCK)))
+
+
+def test_faded_paths_have_no_numbers(show):
+    page = show(tf.snapshot(*quadratic_root()))
+    type_keys(page, "End")
+    numbers = page.locator(".mt-share").count()
+    assert page.locator(".mt-product").count() == page.locator(".mt-addends").count() == 1
+    type_keys(page, "p")  # the paths from a, while the sweep is at b
+    assert page.locator(":is(.mt-product, .mt-addends)").count() == 0
+    shown = page.locator(".mt-share").evaluate_all("all => all.map(one => one.dataset.edge)")
+    lit = page.locator(".mt-edge.mt-on").evaluate_all("all => all.map(one => one.dataset.edge)")
+    assert shown and len(shown) < numbers and set(shown) <= set(lit)
+    opacity = page.locator(".mt-edge.mt-off").evaluate_all("all => all.map(one => +getComputedStyle(one).opacity)")
+    assert max(opacity) < 0.2  # also of the edges of this step
+    type_keys(page, "p")
+    assert page.locator(".mt-share").count() == numbers

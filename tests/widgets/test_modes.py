@@ -9,7 +9,7 @@ import minitape as tf
 from tests.jupyterlab_page import read_box
 
 from .conftest import accumulation, build_chain_snapshot, cut, nested, square, type_keys
-from .test_labels import rosenbrock
+from .test_labels import quadratic_root, rosenbrock
 from .twelve_programs import TWELVE
 
 pytestmark = pytest.mark.browser
@@ -115,7 +115,7 @@ def test_the_sum_over_a_cut_names_a_target_without_a_name_by_its_number(show):
         h.append(h[0] * h[0])
     page = show(tf.snapshot(tape, h[1], x))
     type_keys(page, "k")
-    assert page.evaluate(SUM).endswith(" = ∂②/∂x")
+    assert page.evaluate(SUM).endswith(" = ∂#2/∂x")
 
 
 AWAY_FROM_EDGES = """marks => {
@@ -297,7 +297,7 @@ def test_lengths_of_bars_tell_the_numbers_and_curves_name_their_input(show):
     for size, width in bars:
         assert width == pytest.approx(max(1, 40 * size / largest), abs=0.01)
     slopes = page.locator(".mt-slopes [data-row] text").all_text_contents()
-    assert slopes == ["Δx × 2.0", "Δx × 5.0", "Δ② × 15.0 + Δ④ × 6.0"]
+    assert slopes == ["Δx × 2.0", "Δx × 5.0", "Δ#2 × 15.0", "+ Δ#4 × 6.0"]
     legend = page.locator(".mt-slopenote").inner_text()
     assert "change per small nudge of x" in legend and "what comes back from y" in legend
     assert "∂y/∂x = 60.0" in legend  # the last blue bar and the sum of the last orange ones
@@ -307,7 +307,7 @@ def test_a_tangent_rises_as_its_slope_says_in_each_curve(show):
     page = show(tf.snapshot(*diamond()))
     type_keys(page, "s")
     curves = page.locator(".mt-slopes [data-row]").evaluate_all(
-        """all => all.map(one => [one.lastChild.textContent,
+        """all => all.map(one => [[...one.querySelectorAll("text")].map(text => text.textContent).join(" "),
             [...one.querySelectorAll(".mt-curve-tangent")].map(path => path.getAttribute("d").match(/[-\\d.]+/g))])"""
     )
     slopes, rises = [], []
@@ -434,20 +434,21 @@ def test_a_node_with_two_inputs_shows_both_curves_inside_of_it_and_both_slopes_n
     type_keys(page, "s", "End")
     by_hand = [("u", 1 / -0.25), ("v", -1.5 / 0.25**2)]
     slopes = page.locator(".mt-slopes [data-row='2'] text")
-    assert slopes.text_content() == " + ".join(f"Δ{name} × {slope:.1f}" for name, slope in by_hand)
+    assert " ".join(slopes.all_text_contents()) == " + ".join(f"Δ{name} × {slope:.1f}" for name, slope in by_hand)
     [node] = page.locator(".mt-node[data-id=r2] .mt-box").evaluate_all(BOXES)
     curves = page.locator(".mt-slopes [data-row='2'] svg").evaluate_all(CLIPPED)
     assert len(curves) == 2
     assert all(node["left"] <= one["left"] and one["right"] <= node["right"] for one in curves)
     assert all(node["top"] <= one["top"] and one["bottom"] <= node["bottom"] for one in curves)
     for row in page.locator(".mt-slopes [data-row]").evaluate_all("all => all.map(one => one.dataset.row)"):
-        text = read_box(page.locator(f".mt-slopes [data-row='{row}'] text"))
+        texts = page.locator(f".mt-slopes [data-row='{row}'] text")
+        text, last = read_box(texts.first), read_box(texts.last)
         own = read_box(page.locator(f".mt-node[data-id=r{row}] .mt-box"))
         away = text["y"] - own["y"] - own["height"]
         assert -1 <= away < 8
         for other in page.locator(".mt-node .mt-box").evaluate_all(BOXES):
             if abs(other["left"] - own["x"]) < 1 and other["top"] > text["y"]:
-                assert other["top"] - text["y"] - text["height"] > 2 * away
+                assert other["top"] - last["y"] - last["height"] > 2 * away
 
 
 def test_slopes_say_the_gradient_with_the_digits_that_the_results_have(show):
@@ -664,3 +665,35 @@ def test_beside_an_article_each_bar_has_its_number_and_a_cut_begins_between_node
     nodes = page.locator("mini-tape .mt-node .mt-box").evaluate_all(BOXES)
     assert line["x"] < max(node["right"] for node in nodes)
     assert page.locator("mini-tape .mt-crossmark .mt-incoming").count() > 0  # there is room for the numbers
+
+
+@pytest.mark.parametrize("width", [1440, 900])
+def test_formulas_of_slopes_are_whole_in_the_pane_and_name_rows_in_one_way(width, show, page):
+    page.set_viewport_size({"width": width, "height": 900})
+    page = show(tf.snapshot(*quadratic_root()))
+    type_keys(page, "End", "s")
+    formulas = page.locator(".mt-slopes text").filter(has_text="Δ")
+    texts = formulas.all_text_contents()
+    assert {"Δ#10 × 0.5", "+ Δ#12 × -1.0", "Δdisc × 0.5"} & set(texts) or width < 1440
+    assert not re.search("[\u2460-\u24ff⟨]", "".join(texts)) and "#12" in "".join(texts)
+    box = read_box(page.locator(".mt-pane"))
+    columns = page.locator(".mt-node .mt-box").evaluate_all(BOXES)
+    wide = max(one["right"] - one["left"] for one in columns)
+    for one in formulas.evaluate_all(BOXES):
+        assert box["x"] <= one["left"] and one["right"] <= box["x"] + box["width"]
+        assert one["right"] - one["left"] <= 1.1 * wide
+
+
+def test_the_formula_of_the_present_row_is_in_view_in_a_graph_of_several_lines(show, page):
+    page.set_viewport_size({"width": 1440, "height": 900})
+    w, b = tf.Variable(0.7, name="w"), tf.Variable(-0.2, name="b")
+    x, y = tf.constant(1.5), tf.constant(1.0)
+    with tf.GradientTape() as tape:
+        p = tf.sigmoid(w * x + b)
+        loss = -(y * tf.math.log(p) + (1.0 - y) * tf.math.log(1.0 - p))
+    page = show(tf.snapshot(tape, loss, [w, b]))
+    type_keys(page, "s")
+    row = len(tf.snapshot(tape, loss, [w, b])["rows"]) - 1
+    formula = page.locator(f".mt-slopes [data-row='{row}'] text").evaluate_all(BOXES)
+    pane = read_box(page.locator(".mt-pane"))
+    assert formula and max(one["bottom"] for one in formula) < pane["y"] + pane["height"]

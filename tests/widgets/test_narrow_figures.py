@@ -1,7 +1,7 @@
 """The static picture in a column of a paper: what each edge carries, and how much room the picture takes."""
 
 import re
-from itertools import pairwise
+from itertools import pairwise, product
 
 import pytest
 
@@ -434,3 +434,35 @@ def test_parts_of_a_tree_have_their_whole_path():
     svg = tf.draw(record_layers(names), width=85).svg.split("</desc>")[1]
     assert all(name.replace("params", "…").replace("'", "&#x27;") in svg for name in names)
     assert "backward:" not in svg
+
+
+def recurrent(units):
+    """A loop whose turns have six operations, or more with several units."""
+    weights = [tf.Variable([[0.1 * (k + 1), -0.2], [0.3, 0.4]], name=f"W{k}") for k in range(units + 1)]
+    h = tf.constant([[0.5, 1.0]])
+    with tf.GradientTape() as tape:
+        for _ in range(25):
+            x = tf.ones((1, 2)) * 0.5
+            for weight in weights[1:]:
+                x = tf.sin(x @ weight + 1.0)
+            h = tf.tanh(h @ weights[0] + x)
+        loss = tf.reduce_sum(h**2)
+    tape.gradient(loss, weights)
+    return tf.snapshot(tape)
+
+
+@pytest.mark.parametrize(("width", "units", "kept"), [(None, 1, 2), (None, 4, 1), (85, 1, 1)])
+def test_two_turns_of_a_loop_remain_at_each_end_unless_they_are_long(width, units, kept):
+    assert Figure(recurrent(units), width).omitted_turns == 25 - 2 * kept
+
+
+@pytest.mark.parametrize("units", [1, 3])
+def test_the_number_of_references_and_the_sum_of_a_gap_do_not_meet(units):
+    """Both belong to the box of the omitted rows, which also reads the row just before it."""
+    painted = read_painted(Figure(recurrent(units), None).build_svg())
+    texts = [(corners, text) for tag, corners, text in painted if tag == "text"]
+    sums = [corners for corners, text in texts if text == "Σ"]
+    counts = [corners for corners, text in texts if text.endswith(" rows")]
+    assert counts and sums
+    for ((left, top), (right, bottom)), ((sum_left, sum_top), (sum_right, sum_bottom)) in product(counts, sums):
+        assert min(right, sum_right) <= max(left, sum_left) or min(bottom, sum_bottom) <= max(top, sum_top)

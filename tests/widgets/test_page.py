@@ -589,3 +589,37 @@ def test_who_steps_back_sees_each_step_where_it_was(show, page):
     assert len({graph for graph, *_ in places}) > 3  # the graph is larger than its pane
     assert places[:19] == places[38:19:-1]
     assert len({tuple(parts) for _, *parts in places}) == 1
+
+
+def test_a_program_without_a_file_has_no_empty_pane(show):
+    names: dict[str, Any] = {"tf": tf}
+    code = "x = tf.Variable(2.0)\nwith tf.GradientTape() as tape:\n    y = x * x\n"
+    exec(compile(code, "<string>", "exec"), names)
+    page = show(tf.snapshot(names["tape"], names["y"], names["x"]))
+    assert page.locator(".mt-side > .mt-source").is_hidden()
+    assert page.locator(".mt-inspector").is_visible()
+
+
+def test_names_in_the_table_are_whole_beside_short_numbers(show, page):
+    page.set_viewport_size({"width": 760, "height": 900})
+    x = tf.Variable([1.0, 2.0], name="x")
+    with tf.GradientTape() as tape:
+        logits = x + 1.0
+        loss = tf.reduce_mean(logits)
+    page = show(tf.snapshot(tape, loss, x))
+    names = [line["operation"] for line in table(page).values()]
+    assert "logits · +" in names and "loss · mean" in names
+
+
+@pytest.mark.parametrize("width", [1440, 760])
+def test_a_long_line_of_the_program_is_whole_beside_an_explanation(width, show, page):
+    page.set_viewport_size({"width": width, "height": 760})
+    x = tf.Variable(0.5, name="x")
+    with tf.GradientTape() as tape:
+        # fmt: off
+        y = tf.sin(x) + tf.cos(x) + tf.sin(x) * tf.cos(x) + tf.sin(x) * tf.cos(x) * tf.tanh(x) + tf.sin(x) + tf.cos(x)
+        # fmt: on
+    page = show(tf.snapshot(tape, y, x))
+    line, code = (read_box(page.locator(selector)) for selector in (".mt-codeline.mt-current", ".mt-code"))
+    assert line["height"] > 18 or width > 760
+    assert code["y"] <= line["y"] and line["y"] + line["height"] <= code["y"] + code["height"] + 1

@@ -9,6 +9,7 @@ import pytest
 import minitape as tf
 from minitape.bridges.recording import Recording
 from minitape.picture.figure import ESCAPE_PORT
+from tests.jupyterlab_page import read_box
 
 from .conftest import type_keys
 from .test_figures import read_painted
@@ -136,6 +137,36 @@ def test_the_torn_arrow_runs_forward(show):
         for end in ("from", "to")
     ]
     assert lefts[0] + 100 < lefts[1]
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("assigns", [False, True])
+def test_a_dashed_arrow_runs_to_the_next_column_and_behind_no_node(assigns, show):
+    """As in the static picture, also from a variable that nothing else reads."""
+    a, b = tf.Variable(1.0, name="a"), tf.Variable(2.0, name="b")
+    with tf.GradientTape() as tape:
+        if assigns:
+            y = a * b
+            b.assign_add(2.0)
+            y = y + a * b
+        else:
+            y = a * tf.constant(float(b.numpy())) + tf.cast(tf.Variable(3, name="i"), tf.float32)
+    snapshot = tf.snapshot(tape, y, [a, b])
+    page = show(snapshot)
+    ends = ["1", "3"] if assigns else ["0", "2"]
+    first, last = (read_box(page.locator(f".mt-node[data-id=r{end}] .mt-box")) for end in ends)
+    assert first["x"] + first["width"] < last["x"]
+    behind = page.evaluate("""() => {
+      const arrow = document.querySelector(".mt-assign"), matrix = arrow.getScreenCTM(), found = [];
+      const points = [];
+      for (let at = 0; at < arrow.getTotalLength(); at += 3)
+        points.push(arrow.getPointAtLength(at).matrixTransform(matrix));
+      return [...document.querySelectorAll(".mt-node .mt-box")].flatMap(box => {
+        const { left, right, top, bottom } = box.getBoundingClientRect();
+        return points.filter(({ x, y }) => x > left + 2 && x < right - 2 && y > top + 2 && y < bottom - 2);
+      }).length;
+    }""")
+    assert behind == 0
 
 
 def number_that_left() -> Any:

@@ -61,7 +61,7 @@ const shortNames = {
   ...{ parseBrackets: "pk", parseOnly: "pj", parseArguments: "pm", writeTurn: "wi" },
   ...{ shortcuts: "sh", keepFocus: "ke", parsePostfix: "pp", stepOf: "sj", stepOn: "sn" },
   ...{ covered: "co", resized: "rs", growth: "gw", moveTo: "mt", refresh: "rh", inspector: "ic" },
-  ...{ draw: "dr", edge: "eg", profile: "pq", leave: "lv" },
+  ...{ draw: "dr", edge: "eg", profile: "pq", leave: "lv", moved: "mq" },
   ...{ isWhole: "iw", seenWhole: "vs", inLines: "ia", overview: "ov", wrapAnew: "wp" },
   ...{ buildModes: "bi", buildPane: "bp", takeSteps: "tj", sharePage: "ks", revealBox: "rg" },
   ...{ openAtEnd: "oa", glideFrom: "ga", stepLines: "za", sweepNote: "zb", placeRows: "pw" },
@@ -124,6 +124,8 @@ const viewNames = renaming({
   ...{ places: "qj", history: "ql", moved: "qo", home: "qp", scopes: "qr", following: "qs" },
   ...{ pane: "qt", items: "qu", layout: "qv", beginnings: "qw" },
   ...{ skipBlank: "qb", watchSize: "qc", scale: "qm", position: "qn" },
+  ...{ pane: "qo", bend: "qp", addends: "qr", legible: "qs", corners: "qt", peek: "qu" },
+  ...{ measure: "qv", goBack: "qw", settle: "qx", passing: "qy", strip: "qz" },
 });
 
 // Functions of the language that are called so often that short names save three kilobytes. No

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
-from minitape.picture.expressions import Expressions, format_circled_row_number, format_row_title
+from minitape.picture.expressions import Expressions, format_row_reference, format_row_title
 from minitape.picture.picture_texts import translate
 from minitape.picture.svg_elements import (
     ADJOINT_COLOR,
@@ -147,7 +147,7 @@ class _ComparisonFigure:
             f'<rect x="{left}" y="{top}" width="{BOX_WIDTH}" height="{BOX_HEIGHT}" rx="8" fill="{fill}" '
             f'stroke="{color}" stroke-width="1.3"{dashes}/>'
         )
-        number = "" if row["name"] or row["kind"] != "operation" else format_circled_row_number(row["row"])
+        number = "" if row["name"] or row["kind"] != "operation" else format_row_reference(row["row"])
         text_left = left + 10 + (7 * len(number) + 9 if number else 0)
         text = draw_text(left + 10, top + 16, number, TITLE_STYLE, MUTED_COLOR)
         text += draw_text(text_left, top + 16, self._format_row(side, row), TITLE_STYLE, TEXT_COLOR)

@@ -3,6 +3,7 @@ import { t } from "../src/words";
 import type { NumericArray } from "./arrays";
 import { existsInPython, findInModule, findShort, toTensor, type Program } from "./builtins";
 import { isValidSlice, type CallArguments, type SliceSpec } from "./operations";
+import { printShape } from "./numpy_text";
 import type { Operand, Tensor } from "./recording";
 import type { Expression } from "./expression_syntax";
 import { ProgramError, type Span } from "./tokens";
@@ -130,7 +131,7 @@ export abstract class Expressions implements Program {
     const object = this.evaluate(expression.object);
     if (isTensor(object)) {
       const spec = this.readSpec(expression.index, object.value);
-      const shape = object.value.shape.join(", ");
+      const shape = printShape(object.value.shape).slice(1, -1);
       if (!isValidSlice(object.value.shape, spec))
         throw new ProgramError(t("this index does not fit the shape ({0})", shape), expression);
       return this.run("slice", [object], expression, { spec });

@@ -13,6 +13,11 @@ export function toValue(x: NumericArray): Value {
   return { text: printArray(x), data: toNested(x) };
 }
 
+/** Prints the shape of an array as Python prints a tuple, such as `(2,)`. */
+export function printShape(shape: number[]): string {
+  return `(${shape.join(", ")}${shape.length === 1 ? "," : ""})`;
+}
+
 /** Prints an array, or a single number, as NumPy does. */
 export function printArray({ shape, data, dtype }: NumericArray): string {
   if (!shape.length) return dtype === "bool" ? printBool(data[0]) : printNumber(data[0], dtype);

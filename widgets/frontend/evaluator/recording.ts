@@ -4,7 +4,7 @@ import { completeRow } from "../src/schema";
 import type { Row, Sweep, SweepEdge, SweepStep } from "../src/snapshot";
 import { t } from "../src/words";
 import { addArrays, filled, MAX_SIZE, scalar, type NumericArray } from "./arrays";
-import { toValue } from "./numpy_text";
+import { printShape, toValue } from "./numpy_text";
 import {
   applyRule,
   computeShare,
@@ -402,7 +402,7 @@ export class Recording implements Algebra<number> {
 
   private nameRow(row: number): string {
     const name = this.rows[row].name?.replace(/:0$/, "");
-    return name || (row > 0 && row <= 10 ? String.fromCodePoint(0x245f + row) : `⟨${row}⟩`);
+    return name || `#${row}`;
   }
 
   // --- operations on rows, for rules ---
@@ -450,7 +450,7 @@ export function computeOperation(
     throw new ProgramError(t("{0} takes numbers, not True and False", label), place);
   const value = computeValue({ op: name, formula, rule }, inputs, args);
   if (value) return value;
-  const shapes = inputs.map(({ shape }) => `(${shape.join(", ")})`).join(", ");
+  const shapes = inputs.map(({ shape }) => printShape(shape)).join(", ");
   throw new ProgramError(t("the shapes {0} do not fit {1}", shapes, label), place);
 }
 

@@ -27,6 +27,7 @@ const ROOM = 9; // letters of a number that travels
 // shares of a beat: when inputs have arrived at a new row, and when products leave and arrive
 const [COMPUTED, LEAVES, ARRIVES] = [0.7, 0.3, 0.75];
 const PAN = 0.3; // share of a beat in which the camera moves
+const [HEIGHT, APART] = [20, 3]; // pixels of a number that travels, and between it and a node
 
 export interface Size {
   width: number;
@@ -219,8 +220,8 @@ export class Director {
       return;
     }
     this.showWithoutArrivals(beat, step.edges);
-    // Cards appear, and step back when their products leave.
-    const cards = share < LEAVES ? within(share, 0, LEAVES / 2) : 0.5;
+    // Cards appear, and are gone when their products leave: these would cover them.
+    const cards = share < LEAVES ? within(share, 0, LEAVES / 2) : 0;
     for (const card of scene.svg.querySelectorAll<SVGElement>(".mt-product"))
       card.style.opacity = String(cards);
     if (share < LEAVES) return;
@@ -229,8 +230,8 @@ export class Director {
       const drawn = drawnEdge(graph, node, edge, this.store.rows[step.row]);
       if (!drawn || drawn.far) continue;
       const curve = edgeCurve(graph, drawn).reverse();
-      const half = curve.slice(curve.length >> 1);
-      this.travel(half, at, nodeValue(edge.product, this.store.rows[edge.input], ROOM), "mt-back");
+      const product = nodeValue(edge.product, this.store.rows[edge.input], ROOM);
+      this.travel(curve, at, product, "mt-back", 0.5); // from where its card was
     }
   }
 
@@ -272,19 +273,23 @@ export class Director {
       sum.style.opacity = share >= 1 ? "" : String(ease(share));
   }
 
-  /** A number on its way along a curve. */
-  private travel(curve: Point[], share: number, text: string, name: string): void {
+  /** A number on its way along a curve, or its last part: it covers no node at the ends. */
+  private travel(curve: Point[], share: number, text: string, name: string, begin = 0): void {
     if (!text) return;
-    const place = Math.min(curve.length - 1, share * (curve.length - 1));
-    const [a, b] = [curve[Math.floor(place)], curve[Math.ceil(place)]];
+    const width = text.length * LETTER + 10;
+    const [axis, half] = this.graph.turned ? [1, HEIGHT / 2] : [0, width / 2];
+    const ends = [curve[0], curve[curve.length - 1]].map((end) => end[axis]);
+    const free = curve.filter((at) => ends.every((end) => Math.abs(at[axis] - end) > half + APART));
+    const way = free.length ? free : [curve[curve.length >> 1]];
+    const place = (begin + share * (1 - begin)) * (way.length - 1);
+    const [a, b] = [way[Math.floor(place)], way[Math.ceil(place)]];
     const part = place - Math.floor(place);
     const [x, y] = [a[0] + (b[0] - a[0]) * part, a[1] + (b[1] - a[1]) * part];
-    const width = text.length * LETTER + 10;
     this.travellers.append(
       s(
         "g",
         { class: `mt-traveller ${name}`, transform: `translate(${x} ${y})` },
-        s("rect", { x: -width / 2, y: -10, width, height: 20, rx: 10 }),
+        s("rect", { x: -width / 2, y: -HEIGHT / 2, width, height: HEIGHT, rx: HEIGHT / 2 }),
         s("text", { y: 4.5, "text-anchor": "middle" }, text),
       ),
     );

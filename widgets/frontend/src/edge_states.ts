@@ -42,7 +42,8 @@ export function paintEdges(
       ...listMarks(drawing, node, part.from),
     ].join(" ");
     if (part.el.getAttribute("class") !== name) part.el.setAttribute("class", name);
-    writeShare(drawing, drawn, part, stepsBack ? undefined : share, findTwin(drawn, part, handed));
+    const isWritten = !stepsBack && !isFaded(drawing, node, part.from);
+    writeShare(drawing, drawn, part, isWritten ? share : undefined, findTwin(drawn, part, handed));
     if (part.el === part.line) drawLine(drawing.graph, part, share);
   }
 }
@@ -68,12 +69,19 @@ const listFaults = (share: Value): string[] =>
   magnitude(share) === 0 ? ["mt-zero"] : notFinite(share) ? ["mt-broken"] : [];
 
 /** The classes of an edge by what the reader marked: paths, a neighbourhood, a factor. */
-function listMarks({ graph, marks }: Drawing, node: Node, from: Node): string[] {
-  const { pathEdges, near, lit } = marks;
+function listMarks(drawing: Drawing, node: Node, from: Node): string[] {
+  const { graph, marks } = drawing;
+  const { pathEdges, lit } = marks;
   const names = lit && isLit(graph, lit, from, node) ? ["mt-lit"] : [];
-  if (pathEdges) names.push(pathEdges.has(`${from.first}>${node.first}`) ? "mt-on" : "mt-off");
-  else if (near && !(holdsAny(near, node) && holdsAny(near, from))) names.push("mt-off");
+  if (isFaded(drawing, node, from)) names.push("mt-off");
+  else if (pathEdges) names.push("mt-on");
   return names;
+}
+
+/** Has the reader marked others instead of the edge between two nodes? */
+export function isFaded({ marks: { pathEdges, near } }: Drawing, node: Node, from: Node): boolean {
+  if (pathEdges) return !pathEdges.has(`${from.first}>${node.first}`);
+  return !!near && !(holdsAny(near, node) && holdsAny(near, from));
 }
 
 /** Draws the line of an edge, as wide as what it sent is large. */

@@ -19,7 +19,7 @@ export const TIGHT = 222; // the same where there would be no room for all colum
 // and where that saves a line, or an article has room for one more: cards are above and below
 export const NEAR = 187;
 export const HALF = 40; // height of a half-slot
-export const SLOPING = 54; // the same where slopes are written below the nodes
+export const SLOPING = 56; // the same where slopes are written below the nodes
 export const PAD = 18;
 const GUTTER = 34; // between two lines
 const LANE = 6; // between two edges that go on in the next line
@@ -610,7 +610,9 @@ export function stage(
 ): { x: number; y: number; w: number; h: number } | null {
   const node = graph.nodeOf(row);
   if (!node) return null;
-  let [left, top, right, bottom] = [node.x, node.y, node.x + NODE_W, node.y + NODE_H];
+  const { x, y } = node;
+  // slopes are as far below a node as they keep the next one away
+  let [left, top, right, bottom] = [x, y, x + NODE_W, y + NODE_H + graph.half - HALF];
   for (const edge of row === timeline.current ? (timeline.step?.edges ?? []) : []) {
     const from = graph.nodeOf(edge.input);
     if (!from || Math.abs(node.column - from.column) > FAR) continue;

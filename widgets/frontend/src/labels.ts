@@ -1,7 +1,7 @@
 // The products of a backward step, each at the middle of its own edge. Where two would overlap, or
 // another edge would be nearer, a label moves along its edge, and then away from it.
 import type { Box } from "./camera"; // here x and y are those of its middle
-import { NODE_H, NODE_W, type Graph, type Node } from "./graph";
+import { isBare, NODE_H, NODE_W, type Graph, type Node } from "./graph";
 import { FAR, type Edge } from "./place";
 import type { Row, SweepEdge, Value } from "./schema";
 import { backHead, edgeCurve, entersRight, farChips, type Point } from "./shapes";
@@ -42,6 +42,14 @@ const NEAR = 4; // an edge that is only so much nearer runs beside the own one
 
 /** A label on its way to its place: `own` are the points of its edge, `at` is where it began. */
 type Placing = Label & { own: Point[]; edge: Edge; twin?: Edge; at: Point };
+
+/** The box of a node, wider and higher by some pixels. */
+export const boxAround = ({ row, x, y }: Node, more = 0): Box => ({
+  x: x + NODE_W / 2,
+  y: y + NODE_H / 2,
+  w: NODE_W + more,
+  h: (isBare(row) ? NODE_H / 2 : NODE_H) + more,
+});
 
 /** Tells the edges of a graph apart. */
 export function edgeId(edge: Edge): string {
@@ -89,15 +97,7 @@ export function placeLabels(
   const chips = new Map(
     farChips(graph, graph.edges(node.index)).map((chip) => [edgeId(chip.edge), chip]),
   );
-  const boxes: Box[] = [
-    ...taken,
-    ...around.map((one) => ({
-      x: one.x + NODE_W / 2,
-      y: one.y + NODE_H / 2,
-      w: NODE_W,
-      h: NODE_H,
-    })),
-  ];
+  const boxes: Box[] = [...taken, ...around.map((one) => boxAround(one))];
   const heads = wanted.flatMap(({ edge, twin }) =>
     [edge, twin].flatMap((one) => (one && !one.far ? [backHead(graph, one)] : [])),
   );

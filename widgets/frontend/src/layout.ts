@@ -16,8 +16,8 @@ export interface Wish {
   flat?: boolean; // what a gradient wrote is right of all else, not below it
   borders: number[]; // rows at which a tape begins or ends
   asked?: number[]; // rows of the sources of the gradient
-  // a state of a variable and the row that was assigned to it, or a value that came back from
-  // outside and the row that it left
+  // a state of a variable and the row that was assigned to it, else the state before; or a value
+  // that came back from outside and the row that it left
   made?: [number, number][];
 }
 

@@ -38,7 +38,7 @@ export function linkWay(
   const nodes = graph.byColumn
     .slice(Math.max(0, Math.min(from.column, to.column) - 1), Math.max(from.column, to.column) + 2)
     .flat();
-  const outs = to.x < from.x ? SIDES : SIDES.slice(0, 3);
+  const outs = to.x > from.x ? SIDES.slice(0, 3) : SIDES;
   const ins = SIDES.filter((_, k) => k !== Number(graph.turned)); // edges leave on the other side
   const ways = BENDS.flatMap((bend) =>
     outs.flatMap((out) =>
@@ -152,9 +152,8 @@ export function besidePoint(
   points: Point[],
   words: string[],
 ): { at: Point; texts: { x: number; y: number; text: string }[]; anchor: string } {
-  const drawn = graph.nodes.flatMap((node) =>
-    graph.edges(node.index).flatMap((edge) => (edge.far ? [] : edgeCurve(graph, edge))),
-  );
+  const edges = graph.nodes.flatMap(({ index }) => graph.edges(index));
+  const drawn = points.concat(...edges.map((edge) => (edge.far ? [] : edgeCurve(graph, edge))));
   const covered = (left: number, top: number, w: number, h: number): number =>
     1000 * Number(left < graph.left || left + w > graph.right) +
     drawn.filter(([a, b]) => a > left && a < left + w && b > top && b < top + h).length +

@@ -154,8 +154,11 @@ export class Placement {
       if (main < 0 || this.column[i] > this.column[main]) main = i;
       column = Math.max(column, this.column[i] + deep);
     }
-    for (const i of waiting)
-      column = Math.max(column, (this.column[this.items[i].after ?? -1] ?? -2) + 2);
+    for (const i of waiting) {
+      const from = this.column[this.items[i].after ?? -1];
+      // what nothing has read yet will be in the first column
+      if (from !== undefined) column = Math.max(column, from + 2, this.floor + 2);
+    }
     // it has no other place in time, and its leaves are just before it
     if (this.inTime && inputs.every((i) => this.items[i].leaf)) column = Math.max(column, this.now);
     const want = main < 0 ? this.belowOthers(column) : this.beside(main, placed);

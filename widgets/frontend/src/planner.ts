@@ -39,7 +39,7 @@ export function wishOf(
     borders: borders(store.tapes),
     asked: store.sweep?.sources ?? [],
     made: [
-      ...store.events.flatMap(({ row, to }): [number, number][] =>
+      ...store.events.flatMap(({ from, row = from, to }): [number, number][] =>
         row !== undefined && to !== undefined ? [[to, row]] : [],
       ),
       ...store.torn.flatMap(({ kind, from, to }): [number, number][] =>

@@ -1,8 +1,8 @@
 // The numbers on the edges over which the sweep has gone: each on its own edge, where no other
 // edge, node or number is; and beside nodes.
 import type { Box } from "./camera";
-import { NODE_H, NODE_W, isBare, TIGHT, type Graph, type Node } from "./graph";
-import { edgeId } from "./labels";
+import { NODE_H, NODE_W, TIGHT, type Graph, type Node } from "./graph";
+import { boxAround, edgeId } from "./labels";
 import { backHead, edgeCurve, entersRight, farChips, type Point } from "./shapes";
 
 const SHARE_W = 62; // of a number with eight characters
@@ -28,11 +28,10 @@ export const tagId = ({ index }: Node): string => `tag ${index}`;
 export const meets = (a: Box, b: Box): boolean =>
   Math.abs(a.x - b.x) < (a.w + b.w) / 2 && Math.abs(a.y - b.y) < (a.h + b.h) / 2;
 
-/** The room of a node's slopes: of a turned graph each has a line of its own at the left. */
+/** The room of a node's slopes, which may have a line each: of a turned graph at the left. */
 function slopesBelow({ turned }: Graph, { row, x, y }: Node): Box {
   // an input that is read twice has one slope
-  const slopes = row ? Math.min(2, new Set(row.inputs).size) : 2;
-  const lines = turned ? slopes : 1;
+  const lines = row ? Math.min(2, new Set(row.inputs).size) : 2;
   const h = SHARE_H * lines - 2;
   return { x: turned ? x : x + NODE_W / 2, y: y + NODE_H + 2.5 + h / 2, w: NODE_W, h };
 }
@@ -64,12 +63,7 @@ export function sharePlaces(
   const curves: [string, Point[]][] = [];
   const chips: [string, [number, number, number][]][] = []; // and where a number may be beside each
   for (const node of graph.nodes) {
-    put({
-      x: node.x + NODE_W / 2,
-      y: node.y + NODE_H / 2,
-      w: NODE_W + 4,
-      h: isBare(node.row) ? NODE_H / 2 : NODE_H + 4,
-    });
+    put(boxAround(node, 4));
     if (tagged.length) put(slopesBelow(graph, node));
     const far = farChips(graph, graph.edges(node.index));
     for (const { edge, x, y, w, alone } of far) {

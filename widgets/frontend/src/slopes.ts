@@ -205,13 +205,15 @@ function onPlate(x: number, y: number, text: string): SVGElement[] {
 }
 
 /**
- * The sum of what comes through the inputs of a node, below it. Where the graph is turned, edges
- * begin in the middle there, and the neighbour is near: each addend has a line at the left then.
+ * The sum of what comes through the inputs of a node, below it: each addend has a line if the node
+ * is narrower. Where the graph is turned, edges begin in the middle there: the sum is at the left.
  */
 function writeBelow({ turned }: Graph, slopes: string[]): SVGElement[] {
   const middle = NODE_W / 2;
   const [x, anchor] = turned ? [middle - BESIDE, "end"] : [middle, "middle"];
-  return (turned ? slopes : [slopes.join(" + ")]).map((text, k) =>
+  const sum = slopes.join(" + ");
+  const isLong = turned || LETTER * sum.length > NODE_W;
+  return (isLong ? slopes : [sum]).map((text, k) =>
     s("text", { x, y: BELOW + k * LINE, "text-anchor": anchor }, k ? `+ ${text}` : text),
   );
 }

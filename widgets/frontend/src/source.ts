@@ -4,6 +4,7 @@ import type { Store } from "./store";
 import { t } from "./words";
 
 const LINE = 18; // pixels
+const CAPTION = 24; // and its height, with the border below the pane
 
 export class SourcePane {
   readonly el: HTMLElement;
@@ -42,7 +43,9 @@ export class SourcePane {
     if (!this.lit) return;
     this.lit.classList.add("mt-current");
     this.lit.classList.toggle("mt-backward", backward);
-    const { code, lit } = this;
+    const { code, el, lit } = this;
+    const needed = CAPTION + lit.offsetHeight;
+    if (needed > el.clientHeight) el.style.minHeight = `min(60%, ${needed}px)`;
     const [before, beyond] = [
       this.height,
       Math.min(lit.offsetTop, lit.offsetTop + lit.offsetHeight + LINE - code.clientHeight),
@@ -76,29 +79,27 @@ export class SourcePane {
 
   private load(file: string): void {
     const text = this.store.sources[file] ?? "";
+    this.el.hidden = !text; // of what was run by exec()
     setText(this.caption, fileTitle(file));
     if (file === this.file && text === this.text) return;
     [this.file, this.text] = [file, text];
     const lines = text.replace(/\n+$/, "").split("\n");
     this.code.replaceChildren(
-      ...(text
-        ? lines.map((line, k) =>
-            h(
-              "div.mt-codeline",
-              { "data-line": k + 1 },
-              h("span.mt-lineno", {}, String(k + 1)),
-              h("span", {}, line || " "),
-            ),
-          )
-        : [h("div.mt-empty", {}, t("no source text"))]),
+      ...lines.map((line, k) =>
+        h(
+          "div.mt-codeline",
+          { "data-line": k + 1 },
+          h("span.mt-lineno", {}, String(k + 1)),
+          h("span", {}, line || " "),
+        ),
+      ),
     );
     this.lit = null;
   }
 }
 
 /** A cell's or file's name as a person would say it. */
-export function fileTitle(file: string): string {
-  if (!file) return t("source text");
+function fileTitle(file: string): string {
   if (/ipykernel|<ipython|^<cell/.test(file)) return t("cell");
   return file.split(/[\\/]/).pop() ?? file;
 }

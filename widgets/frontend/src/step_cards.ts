@@ -5,10 +5,20 @@ import { label, mapOf, onEdge, PRODUCT } from "./cards";
 import type { Drawing } from "./drawing";
 import { s } from "./dom";
 import { listHanded, shownOf, splitByInput, totalOf } from "./edge_words";
-import { isBare, NODE_H, NODE_W, type Node } from "./graph";
-import { drawnEdge, LETTER, placeLabels, type Label, type Wanted } from "./labels";
+import { isFaded } from "./edge_states";
+import { NODE_H, NODE_W, PAD, type Node } from "./graph";
+import {
+  boxAround,
+  crosses,
+  drawnEdge,
+  LETTER,
+  placeLabels,
+  type Label,
+  type Wanted,
+} from "./labels";
+import { FAR } from "./place";
 import type { SweepEdge, SweepStep, Value } from "./schema";
-import { isShort, nodeValue } from "./shapes";
+import { edgeCurve, isShort, nodeValue } from "./shapes";
 import { meets, SHARE_H } from "./shares";
 import type { Timeline } from "./timeline";
 import { sizeOf } from "./value";
@@ -31,8 +41,13 @@ export function placeCards(drawing: Drawing, current: Node | null): StepCards {
   const { timeline, graph, plain } = drawing;
   const { step } = timeline;
   if (!step || !current || plain) return { cards: [], sums: [] };
-  const wanted = current.row ? listProducts(drawing, current, step) : listFolded(drawing, current);
-  const sums = current.row ? placeSums(drawing, step.edges) : [];
+  const products = current.row
+    ? listProducts(drawing, current, step)
+    : listFolded(drawing, current);
+  const isSeen = (from: Node | null): boolean => !!from && !isFaded(drawing, current, from);
+  const wanted = products.filter(({ edge }) => isSeen(graph.nodes[edge.from]));
+  const edges = step.edges.filter(({ input }) => isSeen(graph.nodeOf(input)));
+  const sums = current.row ? placeSums(drawing, edges) : [];
   return {
     cards: placeLabels(
       graph,
@@ -122,11 +137,7 @@ function writeAddends(addends: Value[]): string {
   return written.map((one, k) => (k && one.startsWith("-") ? `(${one})` : one)).join(" + ");
 }
 
-/**
- * Below each input at which products of this step met others, or above it where the cards are
- * below: what was added up; a long sum leaves the cards at the right their place, and has two lines
- * where there is none at the left.
- */
+/** Beside each input at which products of this step met others: what was added up. */
 function placeSums(drawing: Drawing, edges: SweepEdge[]): Sum[] {
   const { graph, store, timeline } = drawing;
   const found: Sum[] = [];
@@ -141,7 +152,10 @@ function placeSums(drawing: Drawing, edges: SweepEdge[]): Sum[] {
   return found;
 }
 
-/** Where a sum has room beside its node; null if nowhere. */
+/**
+ * Where a sum is beside its node, in one line or in two: where no node is, then no other sum, then
+ * as few edges as possible; null where nothing but another sum has the room.
+ */
 function placeSum(
   { graph }: Drawing,
   node: Node,
@@ -152,35 +166,33 @@ function placeSum(
   const { turned } = graph;
   // the cards of this step are below the node of a turned graph, and their edges end there
   const [before, arrows] = turned ? [graph.edges(node.index).length && ARROW, ARROW] : [0, 0];
-  const least = graph.left - 8;
-  const beside = [-1, 0, 1]
-    .flatMap((k) => graph.byColumn[node.column + k] ?? [])
-    .filter((one) => one !== node);
-  const isFree = (box: Box): boolean =>
-    !beside.some((one) =>
-      meets(box, {
-        x: one.x + NODE_W / 2,
-        y: one.y + NODE_H / 2,
-        w: NODE_W,
-        h: isBare(one.row) ? NODE_H / 2 : NODE_H,
-      }),
-    );
-  const one = `${written} ${result}`;
-  for (const [k, lines] of [[one], [written, result], [one], [written]].entries()) {
+  const first = graph.left - 8;
+  const around = [-1, 0, 1].flatMap((k) => graph.byColumn[node.column + k] ?? []);
+  const curves = graph.byColumn
+    .slice(node.column, node.column + FAR + 1)
+    .flatMap((column) => column.flatMap(({ index }) => graph.edges(index)))
+    .flatMap((edge) => (edge.far ? [] : [edgeCurve(graph, edge)]));
+  const rank = (box: Box): number =>
+    (box.y - box.h / 2 < graph.top - PAD ? 10 : 0) + // out of the pane
+    (around.some((one) => one !== node && meets(box, boxAround(one))) ? 100 : 0) +
+    (found.some(([other]) => meets(other, box)) ? 50 : 0) +
+    curves.filter((curve) => crosses(curve, box, 1)).length;
+  let [best, least]: [Sum | null, number] = [null, 50];
+  for (const lines of [[`${written} ${result}`], [written, result], [written]]) {
     const w = Math.max(...lines.map((line) => line.length)) * LETTER + 6;
     const h = SHARE_H * lines.length;
     const x = node.x + (turned ? NODE_W / 2 : Math.min(NODE_W / 2, NODE_W - w / 2));
-    const [over, under] = [-2.5 - before - h / 2, NODE_H + 1.5 + arrows + h / 2].map((away) => ({
-      x: Math.max(least + w / 2, x),
+    const places = [-2.5 - before - h / 2, NODE_H + 1.5 + arrows + h / 2].map((away) => ({
+      x: Math.max(first + w / 2, x),
       y: node.y + away,
       w,
       h,
     }));
-    const box = isFree(over) && (turned || !isFree(under)) ? over : under;
-    const isShifted = k === 0 && x < least + w / 2;
-    const isCramped = k === 1 && !(box === under && isFree(box));
-    const isTaken = k < 3 && found.some(([other]) => meets(other, box));
-    if (!isShifted && !isCramped && !isTaken) return [box, lines];
+    for (const box of turned ? places : places.reverse()) {
+      // a long sum leaves the cards their place; without its result it has less to tell
+      const cost = rank(box) + (box.x > x ? 1 : 0) + (lines[0] === written && !lines[1] ? 5 : 0);
+      if (cost < least) [best, least] = [[box, lines], cost];
+    }
   }
-  return null;
+  return best;
 }

@@ -298,13 +298,10 @@ export function nameOf(row: Row): string {
   return name;
 }
 
-/**
- * The same; of an operation without a name its number in a circle. Few typefaces have more than
- * ten of these.
- */
+/** The same; of an operation without a name its number. */
 export function markOf(row: Row): string {
   if (row.kind !== "operation" || row.name) return nameOf(row);
-  return row.row && row.row < 11 ? String.fromCodePoint(0x245f + row.row) : `⟨${row.row}⟩`;
+  return `#${row.row}`;
 }
 
 /** What an operation is called in the picture. */
