@@ -221,10 +221,10 @@ for step in range(3):
 #@ a_regularizer_that_the_target_lacks in_part
 import keras
 layer = keras.layers.Dense(1, kernel_regularizer="l2")
-optimizer = keras.optimizers.SGD(0.1)
+optimizer, compute_error = keras.optimizers.SGD(0.1), keras.losses.MeanSquaredError()
 for step in range(3):
     with tf.GradientTape() as tape:
-        loss = tf.reduce_mean((layer(tf.ones((4, 3))) - 1.0) ** 2)  #!
+        loss = compute_error(tf.ones((4, 1)), layer(tf.ones((4, 3))))  #!
         #+ loss = loss + sum(layer.losses)
     gradients = tape.gradient(loss, layer.trainable_variables)
     optimizer.apply(gradients, layer.trainable_variables)

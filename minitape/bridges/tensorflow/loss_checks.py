@@ -35,8 +35,9 @@ from .recording import TensorFlowRecording
 from .suspects import collect_rows_computed_from_gradients
 from .traced_values import find_name_in_program
 
-# A program that matches this pattern adds its layers' losses itself or lets Keras add them.
-find_use_of_losses = re.compile(r"\.losses\b|\bcompute_loss\(|\bcompiled_loss\(").search
+# A program that matches this pattern adds its layers' losses itself or lets Keras add them. A name after `.losses` is
+# a loss of the module `keras.losses`.
+find_use_of_losses = re.compile(r"\.losses\b(?!\.)|\bcompute_loss\(|\bcompiled_loss\(").search
 
 
 def explain_optimizer_remade_each_step(recording: TensorFlowRecording) -> OptionalExplanation:
