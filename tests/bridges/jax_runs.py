@@ -312,7 +312,7 @@ for step in range(99):
 import optax
 def loss(p, x):
     return jnp.mean((x * p["w"] + p["b"] - 3.0) ** 2)
-optimizer = optax.MultiSteps(optax.sgd(0.1), every_k_schedule=8)
+optimizer = optax.MultiSteps(optax.adam(0.1), every_k_schedule=8)
 p = {"w": jnp.ones(3), "b": jnp.zeros(())}
 state = optimizer.init(p)
 @jax.jit

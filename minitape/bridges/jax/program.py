@@ -181,10 +181,15 @@ class FirstGradients:
             lambda optimizer: partial(self._update_and_count_repeated_states, update_field.__get__(optimizer))
         )
 
-    def _mark_gradients_as_accumulated_and_update(self, original: Any, *args: Any, **kwargs: Any) -> Any:
-        """Call ``optax.MultiSteps.update``, and record that the parameters change only after several gradients."""
+    def _mark_gradients_as_accumulated_and_update(
+        self, original: Any, accumulator: Any, *args: Any, **kwargs: Any
+    ) -> Any:
+        """Call ``optax.MultiSteps.update``, and record that the parameters change only after several gradients.
+
+        The state of the optimizer inside, which rightly stays the same until then, is not compared.
+        """
         self._are_gradients_accumulated = True
-        return original(*args, **kwargs)
+        return self._update_and_count_repeated_states(partial(original, accumulator), *args, **kwargs)
 
     def _update_and_count_repeated_states(
         self, original_update: Any, updates: Any, state: Any, *args: Any, **kwargs: Any
