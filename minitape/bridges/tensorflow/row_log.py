@@ -52,7 +52,7 @@ from .operation_log import (
 from .tensor_rows import TensorRows
 
 if TYPE_CHECKING:
-    from ...engine.types import FactsById, JsonObject, OptionalNumber, RowByRow, RowList
+    from ...engine.types import FactsById, JsonObject, RowByRow, RowList
     from .function_calls import ReplayedCall
     from .recording import TensorFlowRecording
 
@@ -201,17 +201,11 @@ class TensorFlowLog:
         has_tracked_input = self.recording.is_any_tracked(input_rows)
         site = self.running_line.find_site()
         scope = [*self.running_line.list_open_scopes()]
-        call_id: OptionalNumber = None
+        first_row = len(self.rows)
         name = display_name = to_operation_or_function_name(op)
         if function_call is not None:
             name = "function"  # Rows with this name can be opened in pictures.
-        # Drop a scope that contains only this operation, as in the case of strided_slice. A layer with the operation's
-        # name, such as conv2d, owns the kernel that the operation reads, and contains further operations.
-        if (
-            scope
-            and scope[-1].replace("_", "").lower() == display_name.lower()
-            and not any(scope[-1] in (self.rows[row].name or "").split("/") for row in input_rows)
-        ):
+        if scope and self._contains_only_operation(scope[-1], display_name, input_rows):
             scope.pop()
         for output, tensor in enumerate(outputs):
             is_watched = is_watched_by_open_tape(tensor)
@@ -225,7 +219,7 @@ class TensorFlowLog:
                 input_rows,
                 value,
                 label=(output and LABELS_OF_STORED_DERIVATIVES.get(op)) or label or LABELS.get(op, display_name),
-                call_id=call_id,
+                call_id=first_row,
                 output=output,
                 site=site,
                 scope=scope,
@@ -237,7 +231,14 @@ class TensorFlowLog:
             if cause == "not_recorded" or self.tensor_rows.is_recorded_later:
                 self.tensor_rows.unsettled_rows.append(row)
             self.tensor_rows.append_row_of_tensor(tensor, row)
-            call_id = row if call_id is None else call_id
+
+    def _contains_only_operation(self, scope: str, display_name: str, input_rows: RowList) -> bool:
+        """Return whether a scope contains only one operation, as in the case of strided_slice.
+
+        A layer with the operation's name, such as conv2d, also owns the kernel that the operation reads.
+        """
+        owns_input = any(scope in (self.rows[row].name or "").split("/") for row in input_rows)
+        return scope.replace("_", "").lower() == display_name.lower() and not owns_input
 
     def record_jacobian(self, name: str, target: Any, sources: Sequence, results: Sequence) -> None:
         """Record a Jacobian as one row per source, without a backward pass, since TensorFlow computes it in one piece.
