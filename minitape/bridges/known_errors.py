@@ -132,5 +132,6 @@ def explain_error_by_message(
         site = file, int(line)
     if cause == "left_jax":
         fields["what"] = f"{function}()"
-    site = site if blamed_site == NOWHERE else blamed_site
-    return explain_cause(framework, cause, site, variant, fields | (more_fields or {}))
+    return explain_cause(
+        framework, cause, site if blamed_site == NOWHERE else blamed_site, variant, fields | (more_fields or {})
+    )
