@@ -121,11 +121,13 @@ const viewNames = renaming({
   ...{ openInside: "jq", isRecorded: "jr", endSection: "jt", dropOthers: "ju", sayAnew: "jv" },
   ...{ moveCut: "jw", onPaper: "jx", turnOff: "jy", parseText: "jz", parseAtom: "qa" },
   ...{ client: "qd", toolbar: "qe", cards: "qf", drawing: "qg", updates: "qh", recording: "qi" },
-  ...{ places: "qj", history: "ql", moved: "qo", home: "qp", scopes: "qr", following: "qs" },
+  ...{ places: "qj", history: "ql", home: "qp", scopes: "qr", following: "qs" },
   ...{ pane: "qt", items: "qu", layout: "qv", beginnings: "qw" },
   ...{ skipBlank: "qb", watchSize: "qc", scale: "qm", position: "qn" },
-  ...{ pane: "qo", bend: "qp", addends: "qr", legible: "qs", corners: "qt", peek: "qu" },
-  ...{ measure: "qv", goBack: "qw", settle: "qx", passing: "qy", strip: "qz" },
+  ...{ bend: "qo", addends: "qk", legible: "qq", corners: "xa", peek: "xb" },
+  ...{ measure: "xc", goBack: "xd", settle: "qx", passing: "qy", strip: "qz" },
+  ...{ stage: "xe", focused: "xf", isMoved: "xg", revealed: "xh", numberOf: "xi", goal: "xj" },
+  ...{ loops: "xk" },
 });
 
 // Functions of the language that are called so often that short names save three kilobytes. No
