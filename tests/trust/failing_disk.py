@@ -150,10 +150,14 @@ def save_notebook(folder: Path) -> str:
 
 
 def save_in_jupyterlab(folder: Path) -> str:
+    from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
     from nbformat.sign import MemorySignatureStore, NotebookNotary
     from tornado import web
 
-    from minitape.cli.contents_manager import Notebooks
+    from minitape.cli.contents_manager import NotebookContentsMixin
+
+    class Notebooks(NotebookContentsMixin, AsyncLargeFileManager):
+        """The contents manager that the server extension derives."""
 
     notary = NotebookNotary(store_factory=MemorySignatureStore, secret=b"secret")
     manager = Notebooks(root_dir=str(folder), notary=notary, parent=None)

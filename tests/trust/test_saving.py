@@ -11,17 +11,22 @@ from concurrent.futures import ThreadPoolExecutor
 import nbformat
 import pytest
 from click import ClickException
+from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
 from nbformat.sign import MemorySignatureStore, NotebookNotary
 from nbformat.v4 import new_markdown_cell, new_notebook
 
-from minitape.cli.contents_manager import Notebooks
+from minitape.cli.contents_manager import NotebookContentsMixin
 from minitape.cli.save import write_notebook
 from minitape.common.atomic_write import open_replacement_file
 
 KILLED_WHILE_SAVING = """
 import asyncio, os, signal, sys
 import nbformat
-from minitape.cli.contents_manager import Notebooks
+from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
+from minitape.cli.contents_manager import NotebookContentsMixin
+
+class Notebooks(NotebookContentsMixin, AsyncLargeFileManager):
+    pass
 
 def half(notebook, file, **options):
     text = nbformat.writes(notebook)
@@ -33,6 +38,10 @@ nbformat.write = half
 cells = [nbformat.v4.new_markdown_cell("new " * 100_000)]
 asyncio.run(manager.save({"type": "notebook", "content": nbformat.v4.new_notebook(cells=cells)}, "mine.ipynb"))
 """
+
+
+class Notebooks(NotebookContentsMixin, AsyncLargeFileManager):
+    """The contents manager that the server extension derives."""
 
 
 def build_notebook(text="old"):
