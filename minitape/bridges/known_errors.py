@@ -111,7 +111,7 @@ def find_cause_variant_and_fields_by_message(framework: str, error: BaseExceptio
 
 
 def explain_error_by_message(
-    framework: str, error: BaseException, blamed_site: Site = NOWHERE, more_fields: TextsByName | None = None
+    framework: str, error: BaseException, blamed_site: Site = NOWHERE, other: str = ""
 ) -> OptionalExplanation:
     """Explain the error that ended a program, based on its message.
 
@@ -119,7 +119,7 @@ def explain_error_by_message(
         framework: The name of the framework.
         error: The error.
         blamed_site: The line to blame, or NOWHERE to blame the line that led to the error.
-        more_fields: Values of the sentences' fields that the message does not contain.
+        other: A second place that the sentences name, in parentheses, or "" if it is not known.
 
     Returns:
         The explanation, or None if the message is not known.
@@ -133,5 +133,5 @@ def explain_error_by_message(
     if cause == "left_jax":
         fields["what"] = f"{function}()"
     return explain_cause(
-        framework, cause, site if blamed_site == NOWHERE else blamed_site, variant, fields | (more_fields or {})
+        framework, cause, site if blamed_site == NOWHERE else blamed_site, variant, fields | {"other": other}
     )

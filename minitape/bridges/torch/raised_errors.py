@@ -53,8 +53,8 @@ def explain_error_by_message_alone(error: BaseException) -> OptionalExplanation:
         for function in torch.autograd.Function.__subclasses__()
         if f"{function.__name__}Backward" in str(error)
     )
-    fields = {"other": format_place_suffix(_find_loader_creation_site(error))}
-    return known_errors.explain_error_by_message("torch", error, next(named, NOWHERE), fields)
+    loader = format_place_suffix(_find_loader_creation_site(error))
+    return known_errors.explain_error_by_message("torch", error, next(named, NOWHERE), loader)
 
 
 def _find_loader_creation_site(error: BaseException) -> Site:
