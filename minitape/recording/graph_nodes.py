@@ -144,7 +144,8 @@ class ValueNode:
     def operation_operands_and_call(self) -> RowCells:
         """The operation, the two operands and the call of the row, read from the recording only once."""
         if self._cells is None:
-            op, left, right, call, *_ = self.required_recording.read_all_cells(self.row)
+            assert self.record is not None  # This runs for each row, so it saves the call of a property.
+            op, left, right, call, *_ = self.record.read_all_cells(self.row)
             self._cells = op, left, right, call
         return self._cells
 
