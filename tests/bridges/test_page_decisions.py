@@ -277,7 +277,7 @@ def test_each_line_is_listed_once_and_of_a_pause_only_the_first() -> None:
 
 
 def test_a_suspicion_of_a_row_is_an_explanation_of_its_line() -> None:
-    question = SimpleNamespace(adapter=SimpleNamespace(framework="torch", dialect=TORCH))
+    question = SimpleNamespace(adapter=SimpleNamespace(framework="torch", dialect=TORCH), rows=[None] * 5)
     for row, rows in ((None, []), (4, [4])):
         suspicion = Suspicion("in_part", ("train.py", 3), {"what": "detach", "n": 3}, row, variant="steps")
         answer = suspicion.to_explanation("w", question)

@@ -289,7 +289,8 @@ SCHEDULE = {"kind": "StepLR", "made_at": at(6), "period": 0, "site": at(22)}
     ({"zero_rate_steps": 3, "followed_steps": 4}, [0.1], [("not_applied", "rate", 20)]),
     ({"tiny_rate_steps": 11, "steps": 20}, None, [("not_applied", "decayed", 20)]),
     ({"tiny_rate_steps": 11, "steps": 20}, [0.1], [("not_applied", "decayed", 22)]),
-    ({"tiny_rate_steps": 11, "steps": 22}, None, []),
+    ({"tiny_rate_steps": 11, "steps": 28}, None, []),
+    ({"tiny_rate_steps": 11, "steps": 27}, None, [("not_applied", "decayed", 20)]),
     ({"tiny_rate_steps": 10, "steps": 12}, None, []),
 ])  # fmt: skip
 def test_the_learning_rate_is_zero_or_has_become_tiny(facts, scheduled_rates, expected) -> None:

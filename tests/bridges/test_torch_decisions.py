@@ -10,10 +10,13 @@ from tests.explain.hand_built_runs import build_rows, build_run
 torch = pytest.importorskip("torch")
 
 from minitape.bridges.torch import misused_operations, suspects, wrong_axes  # noqa: E402
+from minitape.bridges.torch.parameter_history import ParameterHistory  # noqa: E402
 
 
 def build(*descriptions, **facts):
-    return build_run(build_rows(*descriptions), op_names=suspects.OPERATION_NAMES, **facts)
+    """Build a run of a program that called no module."""
+    recording = SimpleNamespace(log=SimpleNamespace(history=ParameterHistory()))
+    return build_run(build_rows(*descriptions), op_names=suspects.OPERATION_NAMES, **{"recording": recording} | facts)
 
 
 def summarize(suspicions):

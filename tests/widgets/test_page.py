@@ -101,9 +101,9 @@ def in_table(text):
     return text.partition(" each ")[0]
 
 
-def count_letters_in_table(page: Any) -> int:
-    """The characters that fit into the column of adjoints, or of values, and 30 at most."""
-    width = page.locator(".mt-head .mt-c-adjoint").evaluate("head => head.clientWidth")
+def count_letters_in_table(page: Any, column: str) -> int:
+    """The characters that fit into the column of adjoints or of values, and 30 at most."""
+    width = page.locator(f".mt-head .mt-c-{column}").evaluate("head => head.clientWidth")
     return min(30, int((width - 6) / 7.25))
 
 
@@ -116,7 +116,7 @@ def test_every_step_shows_the_engines_numbers(name, show):
     page = show(snapshot, fold="none")
     type_keys(page, "Home")
     assert {line["value"] for line in table(page).values()} == {""}
-    room = count_letters_in_table(page)
+    room = count_letters_in_table(page, "value")
     for row in rows:
         type_keys(page, "ArrowRight")
         shown = table(page)[row["row"]]
@@ -124,6 +124,7 @@ def test_every_step_shows_the_engines_numbers(name, show):
         assert shown["inputs"] == " ".join(map(str, row["inputs"]))
         assert page.locator(".mt-lines .mt-current").get_attribute("data-row") == str(row["row"])
     adjoints: dict[int, str] = {}
+    room = count_letters_in_table(page, "adjoint")
     for k, step in enumerate(steps, 1):
         type_keys(page, "ArrowRight")
         assert read_position(page) == f"backward {k} / {len(steps)}"
