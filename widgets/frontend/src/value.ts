@@ -188,7 +188,8 @@ export function gone(row: Row, room: number): string {
 /** The whole value for the inspector: text as printed, or the statistics of a large array. */
 export function full(value: Value | null): string {
   if (!value) return "";
-  if (value.text !== undefined && !value.stats) return unsigned(value.text);
+  if (value.text !== undefined && !value.stats)
+    return unsigned(value.text || list(value.data!, 8, false)); // a long recording has no texts
   const s = value.stats;
   if (!s) return "";
   if (each(value)) return each(value);

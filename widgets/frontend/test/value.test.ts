@@ -32,6 +32,15 @@ it.each([
   expect(rounded(text)).toBe(expected);
 });
 
+it("writes the numbers of an array whose text a long recording leaves out", () => {
+  const values = [
+    [0.1, 2],
+    [0.1, 3],
+  ].map((data) => full({ text: "", data }));
+  expect(values).toEqual(["[0.1 2]", "[0.1 3]"]);
+  expect(full({ text: "", data: [Math.fround(1 / 3)] })).toBe("[0.33333334]");
+});
+
 it("writes a zero without its sign, unless a division shows it", () => {
   expect([rounded("-0.0"), decimal(-0), full({ text: "-0.0" })]).toEqual(["0.0", "0.0", "0.0"]);
   const divided = (zero: string, result: string): string => {
