@@ -18,7 +18,7 @@ from ..picture.known_rules import KnownRule, find_known_rule
 from ..picture.path_breaks import is_zero
 from ..picture.picture_rows import PictureRow, PictureRows
 from ..picture.reader_base import Reader, merge_parts_and_return_merged
-from ..picture.shown_values import to_value_fields
+from ..picture.shown_values import leave_out_texts_if_long, to_value_fields
 from ..picture.snapshot_types import (
     EdgeFields,
     EventFields,
@@ -346,7 +346,7 @@ class RecordingSteps(SweepSteps):
 
     def take_steps(self, limit: OptionalNumber = None) -> list[StepFields]:
         """Return all steps, in the order in which the framework ran them. ``limit`` is ignored."""
-        with self._recording.leave_out_texts_if_long():
+        with leave_out_texts_if_long(len(self._recording)):
             return list(starmap(self._build_step, self._sweep.edges.items()))
 
     def _build_step(self, call_row: int, edges: list[AdjointShare]) -> StepFields:
@@ -380,17 +380,12 @@ class RecordingSteps(SweepSteps):
 
     def _build_adjoint_fields_or_zeros(self, row: int) -> Any:
         """Return the ``ValueFields`` of a row's adjoint, or of zeros if no adjoint arrived, as for an unused result."""
-        adjoint = self._sweep.adjoints.get(row)
-        return (
-            to_value_fields(np.zeros(self._recording.rows[row].shape)[()])
-            if adjoint is None
-            else to_shown_value_fields(adjoint)
-        )
+        zeros = np.zeros(self._recording.rows[row].shape)[()]
+        return to_shown_value_fields(self._sweep.adjoints.get(row, zeros))
 
     def list_source_gradients(self) -> list:
         """Return the ``ValueFields`` of each source's adjoint, or None for a source that no adjoint reached."""
-        with self._recording.leave_out_texts_if_long():
-            return [to_shown_value_fields(self._sweep.adjoints.get(row)) for row in self._source_rows]
+        return [to_shown_value_fields(self._sweep.adjoints.get(row)) for row in self._source_rows]
 
 
 class RecordingReader(Reader):
@@ -417,7 +412,7 @@ class RecordingReader(Reader):
             return []
         first = self.row_count
         self.row_count = len(self.recording) if limit is None else min(len(self.recording), first + limit)
-        with self.recording.leave_out_texts_if_long():
+        with leave_out_texts_if_long(len(self.recording)):
             return [self._build_picture_row_with_name_and_known_rule(row) for row in range(first, self.row_count)]
 
     def read_first_and_last_rows(self, limit: int) -> PictureRows:

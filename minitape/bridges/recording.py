@@ -17,13 +17,12 @@ from warnings import warn
 
 from ..common.garbage_collection import pause_garbage_collection
 from ..common.translation import format_error
-from ..engine.record.interrupt_safe import TemporaryAttributes
 from ..engine.record.user_frames import find_user_frame
 from ..picture.figure import Figure
 from ..picture.graph import build_digraph
 from ..picture.layer_folds import fold_layers
 from ..picture.reader_base import Reader, collect_namespaces
-from ..picture.shown_values import text_options
+from ..picture.shown_values import leave_out_texts_if_long
 from ..picture.snapshot_types import Kind, ResultFields, Snapshot
 from ..picture.snapshots import build_snapshot
 from ..picture.source import PictureSource
@@ -57,7 +56,6 @@ if TYPE_CHECKING:
     from .checkup import FrameworkRecording
 
 ROW_LIMIT = 20_000
-MAX_ROWS_WITH_TEXTS = 5_000  # Pictures of recordings with more rows than this omit the texts of arrays.
 SourcesByName = dict[str, Any]  # The parameters or arguments of a program. Each framework defines their type.
 # Pictures use the framework's own terms to say why a leaf gets a gradient.
 WATCH_REASONS = {"torch": "requires_grad", "jax": "argument"}
@@ -294,10 +292,6 @@ class Recording(PictureSource):
         picture = build_snapshot(self, target, sources, reader, reader.read_new_rows())
         return drop_excess_thumbnails(picture, count(1)) | {"insides": self.build_inside_fields_of_calls(target)}
 
-    def leave_out_texts_if_long(self) -> TemporaryAttributes:
-        """Return a block in which arrays are shown without the texts of their elements if the recording is long."""
-        return TemporaryAttributes(text_options, are_brief=len(self) > MAX_ROWS_WITH_TEXTS)
-
     def graph(self, model: object = None) -> graphviz.Digraph:
         """Draw the whole model as a graph from top to bottom, with each layer as one node.
 
@@ -468,7 +462,7 @@ class Recording(PictureSource):
         """
         if self._recording:
             return []
-        with self.leave_out_texts_if_long():
+        with leave_out_texts_if_long(len(self)):
             return list_shown_sweep_result_if_any(self, target, sources, namespaces)
 
     def explain_gradient(self, target: Any, source: Any) -> Any:

@@ -49,7 +49,7 @@ from .picture_rows import (
 from .readable_formulas import format_index, list_array_operation_formulas
 from .reader_base import Reader, merge_parts_and_return_merged
 from .recomputed_values import are_released_values_small, recompute_released_values
-from .shown_values import pack_value, to_value_fields
+from .shown_values import leave_out_texts_if_long, pack_value, to_value_fields
 from .snapshot_types import EventFields, InsideFields, Kind, RowFields, TapeFields
 from .truncation import shorten_name
 
@@ -138,7 +138,8 @@ class TapeReader(Reader):
         cells = record.read_columns(self.row_count, None if limit is None else self.row_count + limit)
         # The recording notes the tapes and scopes of a row before it writes the row, so read the rows first.
         self._update_tapes_and_borders()
-        return self._build_rows_from_columns(record, cells)
+        with leave_out_texts_if_long(len(record)):
+            return self._build_rows_from_columns(record, cells)
 
     def _build_rows_from_columns(self, record: Record, columns: Columns) -> PictureRows:
         """Return the rows in the given columns of the recording, which begin at row ``row_count``."""

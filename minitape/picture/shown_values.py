@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy import float32, float64, ndarray
 
+from ..engine.record.interrupt_safe import TemporaryAttributes
 from ..engine.types import Array, NumberPair, Sizes
 from .snapshot_types import OptionalValue, PackedValue, Plain, ValueFields
 from .truncation import shorten_text
@@ -31,7 +32,17 @@ class TextOptions(threading.local):
 
 
 text_options = TextOptions()
+MAX_ROWS_WITH_TEXTS = 5_000  # Pictures of recordings with more rows than this omit the texts of arrays.
 MAX_STRING_LETTERS = 1000  # Longer strings in a tensor are shortened.
+
+
+def leave_out_texts_if_long(row_count: int) -> TemporaryAttributes:
+    """Return a block in which arrays are shown without the texts of their elements if the recording is long.
+
+    Args:
+        row_count: The number of rows in the recording.
+    """
+    return TemporaryAttributes(text_options, are_brief=row_count > MAX_ROWS_WITH_TEXTS)
 
 
 def to_value_fields(value: Array) -> OptionalValue:
@@ -119,8 +130,9 @@ class ArraySummary(NamedTuple):
         edges: The first three and last two elements along each axis, which are printed in the array's text, or None if
             they were not kept.
         thumb: The thumbnail as a two-dimensional array, and the width of a cell relative to its height.
-        stats: The minimum, maximum, mean and standard deviation of the finite elements, and the numbers of zeros and
-            NaNs. Summaries from a device contain only the minimum, maximum and norm of all elements.
+        stats: The minimum and maximum without NaN, the mean and standard deviation of the finite elements, and the
+            numbers of zeros and NaNs. Summaries from a device contain only the minimum, the maximum and the norm of all
+            elements.
         facts: Whether all elements are zero, and whether all are finite.
     """
 
@@ -154,10 +166,10 @@ class ArraySummary(NamedTuple):
         high = float(array.max())
         if not np.isfinite([low, high]).all():
             nans = int(np.isnan(array).sum())
+            low = float(np.fmin.reduce(array, None))
+            high = float(np.fmax.reduce(array, None))
             array = array[np.isfinite(array)]
             array = array if array.size else np.array([np.nan])
-            low = float(array.min())
-            high = float(array.max())
         flat = array.reshape(-1)
         if array.dtype.kind != "f":
             flat = flat.astype(float64)
@@ -168,11 +180,11 @@ class ArraySummary(NamedTuple):
             std = math.sqrt(variance)
         else:
             # The difference has lost most of its digits, or the squares overflow. Scale by the largest element instead.
-            unit = max(-low, high) or 1.0
+            unit = float(abs(flat).max()) or 1.0
             flat = flat.astype(float64) / unit
             mean = float(flat.mean()) * unit
             std = float(flat.std()) * unit
-        facts = zeros == count, array.size == count and bool(np.isfinite(low))
+        facts = zeros == count, array.size == count
         stats = {"min": low, "max": high, "mean": mean, "std": std, "zeros": zeros, "nans": nans}
         return cls(edges, thumb, stats, facts)
 

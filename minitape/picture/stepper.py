@@ -26,7 +26,7 @@ from ..engine.table.primitives.elementwise import FIRST_CODE, select_formulas_fo
 from ..engine.values.errors import OpError
 from ..recording.graph_nodes import find_operation_and_inputs
 from .recomputed_values import iter_values_before
-from .shown_values import to_value_fields
+from .shown_values import leave_out_texts_if_long, to_value_fields
 
 if TYPE_CHECKING:
     from ..engine.backward.tape import GradientTape
@@ -256,7 +256,7 @@ class Stepper(SweepSteps):
             raises an error.
         """
         steps: list[StepFields] = []
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"), leave_out_texts_if_long(self.last_row):
             try:
                 for row in self._sweep_rows:
                     self.remaining_rows = row - self.first_row

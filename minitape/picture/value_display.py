@@ -119,13 +119,13 @@ def format_magnitude(value: ValueFields, max_letters: int) -> str:
 
     Returns:
         The text of ``format_value`` if it fits. Otherwise "±2" for a largest magnitude of 2, "each 0" if all elements
-        are equal, or "NaN". A value that is not numeric is shortened.
+        are equal, "NaN", or "inf" for an array with infinities. A value that is not numeric is shortened.
 
     >>> array, number = {"text": "", "data": [[0.5, -2.0]] * 5}, {"text": "0.25", "data": 0.25}
     >>> format_magnitude(array, 9), format_magnitude(number, 9)
     ('±2', '0.25')
-    >>> format_magnitude({"text": "", "data": [0.0] * 9}, 9)
-    'each 0'
+    >>> format_magnitude({"text": "", "data": [0.0] * 9}, 9), format_magnitude({"text": "", "data": [0.5, "-inf"]}, 5)
+    ('each 0', 'inf')
     >>> [format_magnitude({"text": text, "data": float(text)}, 8) for text in ("0.0015954", "-0.00013589")]
     ['0.001595', '-1.36e-4']
     """
@@ -139,7 +139,7 @@ def format_magnitude(value: ValueFields, max_letters: int) -> str:
         if measure_width(description := translate("each {0}").format(number)) <= max_letters:
             return description
     if not isfinite(size):
-        return "NaN"
+        return "inf" if size == inf else "NaN"
     sign, size = ("", low) if np.size(value.get("data", ())) == 1 else ("±", size)
     # The size is rounded once, because 0.00435439 is 0.0044 although 0.00435 is not. A whole number keeps three digits.
     number = repr(size) if size < 1000 else f"{size:.3g}"

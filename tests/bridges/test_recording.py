@@ -15,8 +15,8 @@ import pytest
 
 import minitape as tf
 from minitape.bridges import Recording
-from minitape.bridges import recording as bridge_recording
 from minitape.common.translation import LANGUAGE_VARIABLES
+from minitape.picture import shown_values
 from minitape.picture.shown_values import text_options
 from minitape_widgets import TapeView
 from minitape_widgets.live_updates import flush_view
@@ -113,7 +113,7 @@ def test_a_long_recording_leaves_out_the_elements_in_the_texts_of_its_arrays(mon
     whole = read_shown_values()
     assert [value["text"] for value in whole[:2]] == [str(value) for value in values[:2]]
     assert whole[2]["text"] == "[  0.   1. ... 298. 299.]"
-    monkeypatch.setattr(bridge_recording, "MAX_ROWS_WITH_TEXTS", 2)
+    monkeypatch.setattr(shown_values, "MAX_ROWS_WITH_TEXTS", 2)
     brief = read_shown_values()
     assert [value["text"] for value in brief] == ["0.1", "", "[0.0 … 299.0]", "[0.5 nan]"]
     assert [value | {"text": ""} for value in brief] == [value | {"text": ""} for value in whole]

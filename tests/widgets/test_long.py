@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import minitape as tf
+from minitape.picture import shown_values
 from minitape_widgets import TapeView
 from minitape_widgets import saved_page as pages
 from tests.jupyterlab_page import read_box
@@ -154,6 +155,29 @@ def test_a_figure_says_that_it_has_no_gradient():
         y = tf.reduce_sum(tf.sigmoid(x))
     tape.gradient(y, x)
     assert "= not computed here<" in tf.draw(tape).svg
+
+
+def test_a_long_tape_leaves_out_the_elements_in_the_texts_of_its_arrays_and_of_its_sweep(monkeypatch):
+    """The browser writes the numbers itself, and NumPy would take longer for the texts than for all else."""
+    x, scale = tf.Variable([0.5, -1.25]), tf.Variable(3.0)
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(tf.exp(x * scale))
+    gradients = tape.gradient(y, [x, scale])
+
+    def read_values():
+        snapshot = TapeView(tape, y, [x, scale]).read_snapshot()
+        steps = snapshot["sweep"]["steps"]
+        products = [edge["product"] for step in steps for edge in step["edges"]]
+        values = [row["value"] for row in snapshot["rows"]] + [step["adjoint"] for step in steps] + products
+        return snapshot["sweep"]["gradients"], values
+
+    _, whole = read_values()
+    monkeypatch.setattr(shown_values, "MAX_ROWS_WITH_TEXTS", 3)
+    results, brief = read_values()
+    assert [value["data"] for value in brief] == [value["data"] for value in whole]
+    texts = ["" if isinstance(value["data"], list) else value["text"] for value in whole]
+    assert "" in texts and [value["text"] for value in brief] == texts
+    assert [result["text"] for result in results] == [str(gradient.numpy()) for gradient in gradients]
 
 
 def test_nodes_fitted_from_afar_keep_a_width_on_the_screen(show):

@@ -8,6 +8,7 @@ import pytest
 import minitape as tf
 from minitape.engine.record.kept_arrays import iter_large_arrays
 from minitape.engine.table.primitives.reduce import unbroadcast
+from minitape.picture.shown_values import to_value_fields
 from minitape.picture.stepper import build_tape_stepper
 from minitape_widgets import TapeView
 
@@ -321,7 +322,18 @@ def test_a_long_recording_of_small_arrays_is_read():
         for _ in range(8200):  # more rows than the recording keeps unpacked
             y = tf.sin(y) * x
     last = tf.snapshot(tape)["rows"][-1]
-    assert (last["op"], last["value"]["text"]) == ("multiply", str(y.numpy()))
+    assert (last["op"], last["value"]["data"]) == ("multiply", y.numpy().tolist())
+
+
+@pytest.mark.parametrize("odd", [np.inf, -np.inf, np.nan])
+def test_the_statistics_of_a_large_array_have_its_infinities(odd):
+    values = np.arange(1.0, 101.0)
+    values[40] = odd
+    stats = to_value_fields(values)["stats"]
+    finite = np.delete(values, 40)
+    expected = {"min": np.nanmin(values), "max": np.nanmax(values), "mean": finite.mean(), "std": finite.std()}
+    assert {name: float(stats[name]) for name in expected} == pytest.approx(expected)
+    assert stats["nans"] == np.isnan(odd)
 
 
 def test_large_arrays_travel_as_statistics():

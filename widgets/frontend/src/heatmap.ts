@@ -28,7 +28,7 @@ export function signedMap(
     Math.min(lines.length, (high / CELL) | 0),
     Math.min(lines[0].length, (across / CELL) | 0),
   ];
-  const most = magnitude(value) || 1;
+  const most = magnitude({ data: lines }) || 1; // of what is drawn, without infinities
   const levels = new Map<number, string>();
   const [dx, dy] = [across / columns, high / rows];
   y += (height - high) / 2;
