@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from heapq import merge
 from itertools import repeat
 from typing import TYPE_CHECKING
 
@@ -62,8 +63,9 @@ def list_results_of_gradient_calls(
         namespaces: The dictionaries in which the Python names of tensors are looked up.
 
     Returns:
-        The results in the order of the calls' targets. The last result is the one to show: either the gradient of
-        ``target``, or the tape's own last gradient call.
+        The results, those of each tape in the order of its calls, and those of several tapes in the order of the calls'
+        targets. The last result is the one to show: either the gradient of ``target``, or the tape's own last gradient
+        call.
 
     >>> import minitape as tf
     >>> v, u = tf.Variable(2.0, name="v"), tf.Variable(1.0, name="u")
@@ -98,13 +100,20 @@ def list_results_of_gradient_calls(
         ]
     else:
         tapes = [candidate for candidate in tape.record.list_tapes_or_none_if_gone() if candidate not in (None, tape)]
-        requests = []
-        for candidate in (*tapes, tape):
-            tape_requests = candidate.requests[-MAX_CALLS:] or filter(None, [candidate.last_request])
-            requests += [(candidate, request) for request in tape_requests]
-    requests[:-1] = sorted(
-        requests[:-1], key=lambda pair: max(_find_last_row(pair[0], value) for value in pair[1].targets)
-    )
+        calls_by_tape = (
+            [
+                (candidate, request)
+                for request in candidate.requests[-MAX_CALLS:] or filter(None, [candidate.last_request])
+            ]
+            for candidate in (*tapes, tape)
+        )
+        *calls_of_others, own_calls = [*filter(None, calls_by_tape)] or [[]]
+        earlier_calls = merge(
+            *calls_of_others,
+            own_calls[:-1],
+            key=lambda pair: max(_find_last_row(pair[0], value) for value in pair[1].targets),
+        )
+        requests = [*earlier_calls, *own_calls[-1:]]
     namespaces = list(namespaces)
     names = PythonNames(namespaces)
     with use_namespaces_for_names(namespaces):
@@ -164,14 +173,14 @@ def _build_gradient_result(
             "now": current_value,
             "assigned": assignment_count,
         }
-        if is_jacobian:
-            # The request does not keep results that are too large.
-            jacobian_value = request.results[source_index] if source_index < len(request.results) else None
+        # The request does not keep Jacobians that are too large.
+        returned = request.results[source_index] if source_index < len(request.results) else None
+        if is_jacobian or (returned is not None and gradient is None):
             source_result["parts"] = []
-            source_result["gradient"] = None if jacobian_value is None else to_value_fields(jacobian_value.numpy())
+            source_result["gradient"] = None if returned is None else to_value_fields(returned.numpy())
         # The call noted which results were None, even if its sweep is too long to be repeated.
         is_none = request.is_none[source_index] if request.is_none else is_known and gradient is None
-        source_result["none"] = is_none
+        source_result["none"] = is_none = is_none and returned is None  # Zeros may have taken the place of None.
         if is_none or (is_shown and is_zero(source_result["gradient"])):
             unexplained.append((source, source_result))
         source_results.append(source_result)

@@ -247,6 +247,42 @@ def test_an_earlier_call_shows_its_own_sweep(show):
     assert float(at_x.text_content()[2:]) == pytest.approx(float(second), rel=5e-4)
 
 
+def test_zeros_that_a_call_returned_in_place_of_none_are_its_result():
+    a, b = tf.Variable(2.0, name="a"), tf.Variable([1.0, 2.0], name="b")
+    with tf.GradientTape() as tape:
+        y = a**3
+    returned = tape.gradient(y, [a, b], unconnected_gradients="zero")
+    snapshot = tf.snapshot(tape)
+    shown = [(source["gradient"]["text"], source["none"]) for source in snapshot["results"][-1]["sources"]]
+    assert shown == [(str(gradient.numpy()), False) for gradient in returned]
+    assert [alarm["title"] for alarm in snapshot["alarms"]] == ["The gradient for b is zero"]
+    assert "None" not in re.sub(r"<desc>.*?</desc>", "", tf.draw(tape).svg)
+
+
+def list_target_names(snapshot):
+    return [result["target"][0]["name"] for result in snapshot["results"]]
+
+
+def test_the_calls_of_each_tape_are_in_their_order():
+    x = tf.Variable(3.0)
+    with tf.GradientTape(persistent=True) as outer:
+        with tf.GradientTape(persistent=True) as inner:
+            y = x * x
+            z = y * x
+        slope = inner.gradient(z, x)
+        inner.gradient(y, x)
+    _ = [outer.gradient(target, x) for target in (slope, z, y)]
+
+    assert list_target_names(tf.snapshot(outer)) == ["z", "y", "slope", "z", "y"]
+    assert list_target_names(tf.snapshot(inner)) == ["z", "slope", "z", "y", "y"]  # The last one is the tape's own.
+    with tf.GradientTape(persistent=True) as tape:
+        p = x * 2.0
+        q = p * x
+        r = q + p
+    _ = [tape.gradient(target, x) for target in (r, p, q)]
+    assert list_target_names(tf.snapshot(tape)) == ["r", "p", "q"]
+
+
 def test_a_long_earlier_sweep_is_not_kept():
     x = tf.Variable(1.01)
     with tf.GradientTape(persistent=True) as tape:
@@ -258,7 +294,7 @@ def test_a_long_earlier_sweep_is_not_kept():
     tape.gradient(middle, x)
     tape.gradient(y, x)
     kept = ["sweep" in result for result in tf.snapshot(tape)["results"]]
-    assert kept == [True, False, False]  # in the order of their targets; the last call's is the snapshot's own
+    assert kept == [False, True, False]  # in the order of the calls; the last one is the snapshot's own
 
 
 @pytest.mark.parametrize("how", ["jacobian", "batch_jacobian"])

@@ -164,9 +164,10 @@ class GradientTape(RecordingTape):
         if not tapes:  # Otherwise, the rows of the outer tape show where the gradients came from.
             set_gradient_origins(gradients, targets, carriers, place)
         nones = [*map(is_, gradients, repeat(None))]
-        self.last_request = new_tuple(GradientRequest, (targets, carriers, adjoints, nones, "gradient", ()))
         if returns_zeros:
             gradients = replace_none_by_zeros(gradients, carriers)
+        results = gradients if returns_zeros else ()
+        self.last_request = new_tuple(GradientRequest, (targets, carriers, adjoints, nones, "gradient", results))
         self._end_gradient(place)
         return gradients[0] if is_single else pack_gradients_like(sources, values, gradients)
 

@@ -62,9 +62,10 @@ class GradientRequest(NamedTuple):
         targets: The targets, without their structure.
         sources: The sources, without their structure.
         output_gradients: The adjoint that each target started with. None means all ones.
-        is_none: Whether the gradient of each source was None.
+        is_none: Whether the gradient of each source was None, before zeros took the place of None.
         method: The name of the method that was called, such as "gradient".
-        results: The Jacobians that the call returned. Empty for ``gradient``.
+        results: The Jacobians that the call returned, or the gradients if zeros took the place of None. Empty for other
+            calls of ``gradient``.
     """
 
     targets: TargetsOrSources
