@@ -81,6 +81,7 @@ The modules, in the order in which to read them:
 * ``traced_calls`` lists the public functions whose calls write such rows.
 * ``traced_custom_gradient`` records functions with custom gradients.
 * ``control_flow`` provides ``tf.cond`` and ``tf.while_loop``.
+* ``nested_tensors`` finds and replaces the tensors in nested arguments and results.
 * ``tensor_spec`` provides ``tf.TensorSpec``, and the keys that distinguish kinds of calls.
 * ``settings`` switches tracing off, and returns whether a function is being traced.
 * ``tf1_graph`` emulates TensorFlow 1 graphs, in which calls wait for a session.

@@ -36,6 +36,7 @@ from ..engine.tensor.variable import ResourceVariable
 from ..engine.types import Adjoint, Array, RowSequence, RowSet, Structure, Value
 from ..engine.values.nest import flatten, map_structure, pack_sequence_as
 from .first_run import Feed, FirstRun, GuardError
+from .nested_tensors import list_tensors
 from .row_program import RowProgram, TracedRows
 
 
@@ -526,8 +527,7 @@ def join_call_outputs(first_run: FirstRun, first_row: int, arguments: Sequence, 
         new row.
     """
     record = first_run.record
-    outputs = {id(leaf): leaf for leaf in flatten(returned) if isinstance(leaf, Tensor)}
-    outputs = {key: output for key, output in outputs.items() if output.dtype.differentiable}
+    outputs = {id(output): output for output in list_tensors(returned) if output.dtype.differentiable}
     if len(outputs) < 2:
         return returned
     output_rows = [record.find_or_add_row(output) for output in outputs.values()]

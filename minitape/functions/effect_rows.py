@@ -25,7 +25,7 @@ from ..engine.table.primitives import TABLE, Primitive
 from ..engine.tensor.conversion import convert_to_tensor
 from ..engine.tensor.operation import record_operation
 from ..engine.tensor.tensor import EagerTensor, Tensor, wrap_array
-from ..engine.values.nest import flatten, map_structure, pack_sequence_as
+from ..engine.values.nest import map_structure
 from .first_run import (
     NO_VALUE,
     FirstRun,
@@ -34,6 +34,7 @@ from .first_run import (
     OperatorNotAllowedInGraphError,
     find_current_first_run,
 )
+from .nested_tensors import list_tensors, replace_tensors
 
 if TYPE_CHECKING:
     from ..engine.types import Adjoint, Array, Object, RowSequence, Structure, Value
@@ -324,29 +325,25 @@ class _ReplayableCall:
 
     Attributes:
         function: The function.
-        arguments: The positional arguments and the keyword arguments.
+        arguments: The positional arguments and the keyword arguments, with the current states of variables.
         result: The result of the latest call.
-        leaves: The flat arguments, with variables replaced by their current states.
-        tensors: The tensors among `leaves`.
+        tensors: The tensors in `arguments`.
     """
 
     def __init__(self, function: Callable, args: tuple, kwargs: dict):
         """Describe the call without running it."""
         self.function = function
-        self.arguments = [list(args), kwargs]
+        self.arguments = map_structure(
+            lambda leaf: leaf._read_and_watch() if hasattr(leaf, "_read_and_watch") else leaf, [list(args), kwargs]
+        )
         self.result = None
-        self.leaves = [
-            leaf._read_and_watch() if hasattr(leaf, "_read_and_watch") else leaf for leaf in flatten(self.arguments)
-        ]
-        self.tensors = [leaf for leaf in self.leaves if isinstance(leaf, Tensor)]
+        self.tensors = list_tensors(self.arguments)
 
     def __call__(self, tensors: Sequence) -> list:
         """Call the function with these tensors, and return the tensors in its result."""
-        remaining = iter(tensors)
-        leaves = [next(remaining) if isinstance(leaf, Tensor) else leaf for leaf in self.leaves]
-        args, kwargs = pack_sequence_as(self.arguments, leaves)
+        args, kwargs = replace_tensors(self.arguments, tensors)
         self.result = self.function(*args, **kwargs)
-        return [tensor for tensor in flatten(self.result) if isinstance(tensor, Tensor)]
+        return list_tensors(self.result)
 
     def compute_arrays(self, arrays: Sequence, with_saved: bool) -> list:
         """Call the function with these arrays, and return the arrays in its result."""
@@ -396,8 +393,8 @@ def call_or_write_guarded_row(function: Callable, *args: Object, **kwargs: Objec
     row = PythonRow(function.__name__, run_and_check_shapes, sweep, is_guard=True)
     # All functions for which traced_calls uses this writer are linear, so their gradients depend only on the adjoints.
     row.is_blocked = lambda position, order: order > 1
-    remaining_results = iter(run_and_write_row(row, call.tensors))
-    return map_structure(lambda leaf: next(remaining_results) if isinstance(leaf, Tensor) else leaf, call.result)
+    outputs = run_and_write_row(row, call.tensors)
+    return replace_tensors(call.result, outputs)
 
 
 def write_effect_row(function: Callable, *args: Object, **kwargs: Object) -> None:

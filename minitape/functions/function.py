@@ -20,7 +20,7 @@ from ..engine.tensor.conversion import convert_to_tensor, is_numpy_value
 from ..engine.tensor.tensor import EagerTensor, Tensor, wrap_array
 from ..engine.types import Object, OptionalFlag, Params, Returned, Structure, TextList
 from ..engine.values.dtypes import as_dtype
-from ..engine.values.nest import flatten, map_structure
+from ..engine.values.nest import map_structure
 from ..recording.sites import describe_line_of_row
 from .concrete_function import (
     ConcreteFunction,
@@ -31,6 +31,7 @@ from .concrete_function import (
 )
 from .effect_rows import EffectLog, thread_effects, write_branch_guard
 from .first_run import FirstRun, GuardError, NotRecordableError
+from .nested_tensors import list_tensors, replace_tensors
 from .row_program import RowProgram
 from .settings import EAGER_FUNCTIONS
 from .tensor_spec import TensorSpec, build_argument_key
@@ -234,8 +235,7 @@ class Function(Generic[Params, Returned]):
         returned = map_structure(
             partial(convert_function_result, self._name), self._run_python(*call.pack(call.values))
         )
-        arguments = [leaf for leaf in flatten(call.values) if isinstance(leaf, Tensor)]
-        return join_call_outputs(outer_run, first_row, arguments, returned)
+        return join_call_outputs(outer_run, first_row, list_tensors(call.values), returned)
 
     def _run_python(self, args: tuple, kwargs: dict) -> Structure:
         owner = () if self._owner is None else (self._owner(),)
@@ -285,7 +285,7 @@ class Function(Generic[Params, Returned]):
             The results in the structure that the Python function returned.
         """
         call = self._bind_arguments(args, kwargs)
-        tensors = [leaf for leaf in flatten(call.values) if isinstance(leaf, Tensor)]
+        tensors = list_tensors(call.values)
         key = (*call.names, *map(build_argument_key, call.values))
         kind = self._kinds_by_key.setdefault(key, CallKind())
         tried_count = len(kind.paths)
@@ -328,20 +328,14 @@ class Function(Generic[Params, Returned]):
         """
 
         def run_on_copies(*copies: EagerTensor) -> Structure:
-            remaining = iter(copies)
-            new_values = [
-                map_structure(lambda leaf: next(remaining) if isinstance(leaf, Tensor) else leaf, value)
-                for value in call.values
-            ]
-            return self._run_python(*call.pack(new_values))
+            return self._run_python(*call.pack(replace_tensors(call.values, copies)))
 
         kind.check_path_limit(self._name)
         parameters = [*self._signature.parameters]
         tensor_names = [
             parameters[min(index, len(parameters) - 1)]
             for index, value in enumerate(call.values)
-            for leaf in flatten(value)
-            if isinstance(leaf, Tensor)
+            for _ in list_tensors(value)
         ]
         first_run = FirstRun(self._name, write_branch_guard, tensor_names)
         traced = run_and_trace_function(first_run, run_on_copies, tensors)
@@ -433,6 +427,4 @@ def function(
             raise TypeError(f"{python_function!r} is not a callable object")
         return Function(python_function, input_signature)
 
-    if func is None:
-        return decorate
-    return decorate(func)
+    return decorate if func is None else decorate(func)

@@ -24,9 +24,10 @@ from ..engine.tensor.conversion import convert_to_tensor
 from ..engine.tensor.tensor import EagerTensor, Tensor
 from ..engine.types import Attributes, CountsByName, DTypeLike, Index, Object, OptionalText, ShapeLike, Structure
 from ..engine.values import dtypes, errors
-from ..engine.values.nest import flatten, map_structure, pack_sequence_as
+from ..engine.values.nest import flatten, map_structure
 from ..engine.values.shape import TensorShape
 from ..recording.graph_nodes import find_operation_and_inputs
+from .nested_tensors import list_tensors, replace_tensors
 from .traced_calls import wrap_for_first_runs
 
 # The registered gradient functions (op, *upstream), keyed by name.
@@ -523,13 +524,10 @@ def _run_with_registered_gradient(
     Returns:
         The result of the call.
     """
-    leaves = flatten(args)
 
     @custom_gradient
     def run_call(*inputs: EagerTensor) -> tuple:
-        remaining = iter(inputs)
-        new_leaves = [next(remaining) if isinstance(leaf, Tensor) else leaf for leaf in leaves]
-        result = call.function(*pack_sequence_as(args, new_leaves), **kwargs)
+        result = call.function(*replace_tensors(args, inputs), **kwargs)
         operation = _Operation(call.type, call._name, inputs, flatten(result))
 
         def compute_gradient(*adjoints: EagerTensor) -> list:
@@ -538,7 +536,7 @@ def _run_with_registered_gradient(
 
         return result, compute_gradient
 
-    return run_call(*(leaf for leaf in leaves if isinstance(leaf, Tensor)))
+    return run_call(*list_tensors(args))
 
 
 # -- gradients -------------------------------------------------------------------------------------
