@@ -79,11 +79,13 @@ def replay_sweep(
         with suspend_recording(), redirect_stdout(StringIO()):  # The program's gradient functions may print output.
             for row in sweep.iter_steps():
                 backward_pass.set_adjoint(index_of_row[row], ValueSummary(sweep.get_adjoint(row)))
-                for input_row, share, total in sweep.edges:
+                for port, input_row, share, total in sweep.edges:
                     if reachable[input_row]:
                         share_summary, total_summary = ValueSummary(np.array(share)), ValueSummary(np.array(total))
                         backward_pass.set_adjoint(index_of_row[input_row], total_summary)
-                        backward_pass.send(index_of_row[row], index_of_row[input_row], 0, share_summary, total_summary)
+                        backward_pass.send(
+                            index_of_row[row], index_of_row[input_row], port, share_summary, total_summary
+                        )
     finally:
         restore_fp_errors(float_warnings)
     return backward_pass

@@ -105,7 +105,7 @@ def _locate_rows_of_one_gradient(
             new_rows = range(len(below_by_row), len(new_record))
             below_by_row |= dict.fromkeys(new_rows, step)
             new_operations = [row for row in new_rows if find_operation_and_inputs(new_record, row)[0] is not None]
-            for target_row, share, total in sweep.edges:
+            for _, target_row, share, total in sweep.edges:
                 adjoints[target_row] = total
                 below_by_row |= {
                     new_record.find_row(item): target_row

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections import ChainMap
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import suppress
 from types import EllipsisType
 from typing import TYPE_CHECKING, Protocol, TypeAlias
@@ -22,7 +22,6 @@ from ..engine.backward.targets_and_sources import (
 )
 from ..engine.record.array_spec import ArraySpec
 from ..engine.record.kept_arrays import find_positions_read_by_rules
-from ..engine.table.primitives.elementwise import FIRST_CODE, select_formulas_for_value_kind
 from ..engine.values.errors import OpError
 from ..recording.graph_nodes import find_operation_and_inputs
 from .recomputed_values import iter_values_before
@@ -30,9 +29,8 @@ from .shown_values import leave_out_texts_if_long, to_value_fields
 
 if TYPE_CHECKING:
     from ..engine.backward.tape import GradientTape
-    from ..engine.table.primitives import Rule, Rules
+    from ..engine.table.primitives import Primitive
     from ..engine.types import (
-        Adjoint,
         AdjointLookup,
         Adjoints,
         AdjointsByRow,
@@ -302,9 +300,8 @@ class Stepper(SweepSteps):
 
     def _build_step(self, sweep: Sweep, row: int) -> StepFields | None:
         """Return the step of a row, or None if the row sends shares only to constants, which need no adjoints."""
-        if all(source in self._unwatched for source, _, _ in sweep.edges):
+        if all(source in self._unwatched for _, source, _, _ in sweep.edges):
             return None
-        op = self.record.read_integer_cells(row)[0]
         call = self.record.get_call(row)
         primitive, inputs = find_operation_and_inputs(self.record, row)
         assert primitive is not None  # The sweep makes no step at a leaf.
@@ -314,12 +311,7 @@ class Stepper(SweepSteps):
                 for output_row in range(row, row + call.outputs)
                 if (adjoint := sweep.get_adjoint(output_row)) is not None
             }
-        rules = primitive.rules  # Either a sequence with one rule per input, or a single function for all inputs.
-        local_derivatives = (
-            {}
-            if not primitive.texts or rules is None or callable(rules)
-            else _compute_local_derivatives(self._get_row_value, row, op, inputs, rules, primitive.code)
-        )
+        local_derivatives = self._compute_local_derivatives(primitive, row, inputs) if primitive.texts else {}
         edges: list[EdgeFields] = [
             {
                 "input": source,
@@ -328,9 +320,7 @@ class Stepper(SweepSteps):
                 "product": self.show(share),
                 "sum": self.show(total),
             }
-            for port, (source, share, total) in zip(
-                _list_edge_ports(inputs, rules, sweep.edges), sweep.edges, strict=True
-            )
+            for port, source, share, total in sweep.edges
             if source not in self._unwatched
         ]
         step: StepFields = {"row": row, "adjoint": self._build_adjoint_fields_or_zeros(sweep, row), "edges": edges}
@@ -341,6 +331,23 @@ class Stepper(SweepSteps):
             ]
         return step
 
+    def _compute_local_derivatives(self, primitive: Primitive, row: int, inputs: RowSequence) -> ArraysByRow:
+        """Return the local derivatives of an elementwise operation, by port.
+
+        A local derivative is the share that the rule sends for an adjoint of one. It has the shape of the operation's
+        result, even if the input was broadcast. An empty dict is returned if a value was released.
+        """
+        output, *values = map(self._get_row_value, (row, *inputs))
+        if output is None or any(array is None for array in values):
+            return {}
+        rules: Object = self._sweep.find_rules_for_value(primitive, output)
+        unit_adjoint = np.ones_like(output)[()]
+        return {
+            port: np.broadcast_to(rule(unit_adjoint, output, *values), np.shape(unit_adjoint))[()]
+            for port, rule in enumerate(rules)
+            if rule is not None
+        }
+
     def _get_row_value(self, row: int) -> Array:
         return self.kept_arrays.get(row, self.record.get_value_or_none(row))
 
@@ -348,43 +355,3 @@ class Stepper(SweepSteps):
         """Return the adjoint of a row, or zeros if the target does not depend on this output of a call."""
         adjoint = sweep.get_adjoint(row)
         return self.show(sweep.build_zero_adjoint(row) if adjoint is None else adjoint)
-
-
-def _list_edge_ports(inputs: RowSequence, rules: Rules, edges: list[tuple[int, Adjoint, Adjoint]]) -> list[int]:
-    """Return the port of each edge in a step, given the edges in input order."""
-    open_ports = (
-        port for port in range(len(inputs)) if rules is not None and (callable(rules) or rules[port] is not None)
-    )
-    return [next(port for port in open_ports if inputs[port] == source) for source, _, _ in edges]
-
-
-def _compute_local_derivatives(
-    get_value: Callable[[int], Array],
-    row: int,
-    op: int,
-    inputs: RowSequence,
-    rules: Iterable[Rule | None],
-    primitive_code: int,
-) -> ArraysByRow:
-    """Return the local derivatives of an elementwise operation, by port.
-
-    A local derivative is the share that the rule sends for an adjoint of one. It has the shape of the operation's
-    result, even if the input was broadcast. An empty dict is returned if a value was released.
-    """
-    output = get_value(row)
-    values = [get_value(input_row) for input_row in inputs]
-    if output is None or any(array is None for array in values):
-        return {}
-    if op >= FIRST_CODE:
-        rules = select_formulas_for_value_kind(op, output).rules
-        arguments = [output, values[0], values[-1]]
-    else:
-        arguments = [output, *values]
-    unit_adjoint = np.ones_like(output)[()]
-    if primitive_code and np.iscomplexobj(unit_adjoint):  # The sweep also conjugates the arguments of complex rules.
-        arguments = [np.conj(array) for array in arguments]
-    return {
-        port: np.broadcast_to(rule(unit_adjoint, *arguments), np.shape(unit_adjoint))[()]
-        for port, rule in enumerate(rules)
-        if rule is not None
-    }

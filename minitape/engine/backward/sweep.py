@@ -40,7 +40,8 @@ class Sweep:
         is_recorded: Whether the sweep computes with tensors, so that its operations are recorded.
         adjoints: The adjoints, keyed by row. After a row has sent its shares, its adjoint is dropped unless the row is
             a source.
-        edges: The shares sent in the last step, as tuples (input row, share, sum of the input's shares so far).
+        edges: The shares sent in the last step, as tuples (position of the input among the call's inputs, its row, the
+            share, sum of the input's shares so far).
         last_row: The last target, at which the sweep starts.
         first_row: The first source, at which the sweep ends.
         values: The values of the rows: arrays, or tensors if the sweep is recorded.
@@ -69,7 +70,7 @@ class Sweep:
         self.sources = sources
         self.is_recorded = is_recorded
         self.adjoints = seeds.copy()
-        self.edges: list[tuple[int, Adjoint, Adjoint]] = []
+        self.edges: list[tuple[int, int, Adjoint, Adjoint]] = []
         self.last_row = max(seeds, default=-1)
         self.first_row = min(sources, default=self.last_row + 1)
         values = get_values_by_row(record)
@@ -133,7 +134,7 @@ class Sweep:
         self.edges = []
         input_values = [values[row] for row in inputs]
         for i, share in self.compute_shares(call, g, z, input_values, positions).items():
-            self.edges.append((inputs[i], share, self.add_share(inputs[i], share)))
+            self.edges.append((i, inputs[i], share, self.add_share(inputs[i], share)))
         return True
 
     def compute_shares(
