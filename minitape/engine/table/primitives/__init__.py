@@ -33,8 +33,8 @@ class Primitive:
         rules: A rule for each input, or one function that returns the shares of all inputs. The share of input i is
             ``rules[i](g, z, *inputs, **attrs)``. If a rule is None, no gradient passes to that input. If ``rules`` is
             None, the operation has no derivative.
-        keep: The values that the rules read, such as "x", "yz" or "all". A tape does not keep other large arrays.
-        kept_inputs: The positions of the inputs in `keep`, or None for all inputs.
+        kept_inputs: The positions of the inputs that the rules read, or None for all inputs. A tape does not keep other
+            large arrays.
         kept_beside_number: For formulas with two inputs, two tuples of input positions. The rules read the positions in
             the first tuple if input 0 is a Python number, and those in the second tuple if input 1 is a Python number.
         keeps_output: Whether the rules read the output.
@@ -56,7 +56,6 @@ class Primitive:
         "label",
         "forward",
         "rules",
-        "keep",
         "kept_inputs",
         "kept_beside_number",
         "keeps_output",
@@ -92,7 +91,6 @@ class Primitive:
         """
         self.name = name
         self.forward = forward
-        self.keep = keep
         self.missing = missing
         self.rules: Rules = rules if rules is None or callable(rules) else tuple(rules)
         self.mandatory = name in ("custom_gradient", "py_function") or missing == "unregistered"
