@@ -324,9 +324,6 @@ class ProgramWriter:
 
     # -- single lines ------------------------------------------------------------------------------
 
-    def _is_last_output_read(self, call: Call) -> bool:
-        return bool(self.consumers.get(call.row + call.outputs - 1))
-
     def _write_single_call(self, call: Call) -> None:
         arguments = [self._format_value_name(row) for row in call.inputs]
         formula = _find_call_formula(self.traced_rows, call, arguments)
@@ -334,7 +331,8 @@ class ProgramWriter:
             self.scope[f"s{call.row}"] = call.attrs["spec"]
             formula = f"{arguments[0]}[s{call.row}]"
         if formula is None:
-            self.scope[f"f{call.row}"] = self.build_call_function(call, self._is_last_output_read(call))
+            is_last_output_read = bool(self.consumers.get(call.row + call.outputs - 1))
+            self.scope[f"f{call.row}"] = self.build_call_function(call, is_last_output_read)
             formula = f"f{call.row}({', '.join(arguments)})"
         names = ", ".join(f"v{call.row + i}" for i in range(call.outputs))
         comma = "," if call.has_tuple_output else ""

@@ -94,7 +94,7 @@ def find_fusable_float_type(traced_rows: TracedRowsInterface, call: Call) -> Num
         np.float32 or np.float64, or None if the call cannot be fused.
     """
     primitive = call.primitive
-    name = call.primitive.name
+    name = primitive.name
     if call.outputs > 1 or not (primitive.code or name in ("slice", "unslice", *TOTAL_PRIMITIVES)):
         return None
     shape, *inputs = [traced_rows.shape_dtypes[row][0] for row in (call.row, *call.inputs)]
@@ -254,30 +254,31 @@ class FusedLoopWriter:
     # -- calls -------------------------------------------------------------------------------------
 
     def _write_call(self, call: Call) -> None:
+        row = call.row
         name = call.primitive.name
-        shape = self.traced_rows.shape_dtypes[call.row][0]
-        sources = [self.find_alias(row) for row in call.inputs]
-        if any(row in self.rows_after_loop for row in sources):
+        shape = self.traced_rows.shape_dtypes[row][0]
+        sources = [*map(self.find_alias, call.inputs)]
+        if not self.rows_after_loop.isdisjoint(sources):
             self._write_and_close_loop()
         if name == "slice":
             if sources[0] in self.loop_rows:
                 self._write_and_close_loop()
             self.lines.append(
-                f"    v{call.row} = {self._get_array_or_input_name(sources[0])}{_format_slices(call.attrs['spec'])}\n"
+                f"    v{row} = {self._get_array_or_input_name(sources[0])}{_format_slices(call.attrs['spec'])}\n"
             )
         elif name == "unslice":
             self._write_unslice(call, sources[0])
         elif name in TOTAL_PRIMITIVES:
-            self.loop_body.append((f"s{call.row}", f"s{call.row} + {self._format_element_in_loop(sources[0])}"))
+            self.loop_body.append((f"s{row}", f"s{row} + {self._format_element_in_loop(sources[0])}"))
             self.sum_calls.append(call)
-            self.rows_after_loop.add(call.row)
+            self.rows_after_loop.add(row)
         elif shape == ():
-            numbers = [self._format_constant(row) or self._get_array_or_input_name(row) for row in sources]
-            self.lines.append(f"    v{call.row} = {self._format_call_formula(call, numbers)}\n")
+            numbers = [self._format_constant(source) or self._get_array_or_input_name(source) for source in sources]
+            self.lines.append(f"    v{row} = {self._format_call_formula(call, numbers)}\n")
         else:
-            elements = [self._format_element_in_loop(row, shape) for row in sources]
-            self.loop_body.append((f"t{call.row}", self._format_call_formula(call, elements)))
-            self.loop_rows.add(call.row)
+            elements = [self._format_element_in_loop(source, shape) for source in sources]
+            self.loop_body.append((f"t{row}", self._format_call_formula(call, elements)))
+            self.loop_rows.add(row)
 
     def _write_unslice(self, call: Call, source: int) -> None:
         """Write the adjoint of a slice: an array of zeros into which the loop over the source copies its elements."""
