@@ -493,7 +493,6 @@ FUNCTION_PRIMITIVE = Primitive(
     _compute_results,
     _compute_call_shares,
     op="PartitionedCall",
-    label="function",
 )
 
 

@@ -42,14 +42,12 @@ declare(
     "softmax",
     _compute_softmax,
     [lambda g, z, x, *, axis=-1: (g - _sum_along_axis(g * z, axis)) * z],
-    op="Softmax",
     keep="z",
 )
 declare(
     "log_softmax",
     _compute_log_softmax,
     [lambda g, z, x, *, axis=-1: g - _sum_along_axis(g, axis) * TABLE["exp"](z)],
-    op="LogSoftmax",
     keep="z",
 )
 
@@ -129,7 +127,6 @@ declare(
     "leaky_relu",
     _compute_leaky_relu,
     [lambda g, z, x, *, alpha: TABLE["leaky_gate"](g, x, alpha=alpha)],
-    op="LeakyRelu",
     keep="x",
 )
 declare("leaky_gate", _compute_leaky_gate,

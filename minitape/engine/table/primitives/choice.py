@@ -92,14 +92,14 @@ def _apply_complex_exponent_rule(g: Array, z: Array, x: Array, y: Array) -> Arra
     return g * z * select_elements_in_rule(is_nonzero, TABLE["log"](select_elements_in_rule(is_nonzero, x, 1)), 0)
 
 
-declare("cast", _compute_cast, [_apply_cast_rule], op="Cast", keep="")
+declare("cast", _compute_cast, [_apply_cast_rule], keep="")
 declare("select", np.where,
         [None,
          lambda g, z, c, x, y: select_elements_in_rule(c, g, 0),
          lambda g, z, c, x, y: select_elements_in_rule(c, 0, g)],
         op="SelectV2", label="where", keep="x")  # fmt: skip
-declare("zeros_like", lambda x: np.zeros_like(x), [None], op="ZerosLike", keep="")
-declare("ones_like", lambda x: np.ones_like(x), [None], op="OnesLike", keep="")
+declare("zeros_like", lambda x: np.zeros_like(x), [None], keep="")
+declare("ones_like", lambda x: np.ones_like(x), [None], keep="")
 RECORDED_FUNCTIONS.update(select=select_elements_in_rule, zero=TABLE["zeros_like"])
 
 # Each line contains a name, the name of TensorFlow's kernel and a label for pictures.

@@ -130,4 +130,4 @@ def _compute_add_n(*xs: Array) -> Array:
     return total
 
 
-declare("add_n", _compute_add_n, lambda g, z, *xs: [g] * len(xs), op="AddN", label="Σ", keep="")
+declare("add_n", _compute_add_n, lambda g, z, *xs: [g] * len(xs), label="Σ", keep="")

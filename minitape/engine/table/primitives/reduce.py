@@ -186,7 +186,6 @@ declare(
     "broadcast_to",
     _compute_broadcast,
     [lambda g, z, x, *, shape: unbroadcast(g, tuple(x.shape))],
-    op="BroadcastTo",
     keep="",
 )
 

@@ -114,13 +114,13 @@ def _clear_at_indices(g: Array, indices: Array) -> Array:
     return TABLE["tensor_scatter_update"](g, indices, TABLE["zeros_like"](TABLE["gather_nd"](g, indices)))
 
 
-declare("gather_nd", _compute_gather_nd, [_apply_gather_nd_rule, None], op="GatherNd", keep="y")
+declare("gather_nd", _compute_gather_nd, [_apply_gather_nd_rule, None], keep="y")
 declare("scatter_nd", _compute_scatter_nd,
         [None, lambda g, z, i, u, *, shape: TABLE["gather_nd"](g, i)],
-        op="ScatterNd", keep="x")  # fmt: skip
+        keep="x")  # fmt: skip
 declare("tensor_scatter_update", _compute_scatter_update,
         [lambda g, z, t, i, u: _clear_at_indices(g, i), None, lambda g, z, t, i, u: TABLE["gather_nd"](g, i)],
-        op="TensorScatterUpdate", keep="y")  # fmt: skip
+        keep="y")  # fmt: skip
 
 
 # -- slices of variables ---------------------------------------------------------------------------
@@ -155,7 +155,6 @@ declare(
     "where",
     lambda x: np.argwhere(x != b"" if x.dtype == object else x).reshape(-1, x.ndim),
     None,
-    op="Where",
     missing="unregistered",
     keep="",
 )

@@ -107,8 +107,8 @@ def _pack_outputs(arrays: Sequence[Array]) -> Array:
 
 
 declare("reshape", lambda x, *, shape: x.reshape(shape),
-        [lambda g, z, x, *, shape: TABLE["reshape"](g, shape=tuple(x.shape))], op="Reshape", keep="")  # fmt: skip
-declare("transpose", lambda x, *, perm: x.transpose(perm), [_apply_transpose_rule], op="Transpose", label="T", keep="")
+        [lambda g, z, x, *, shape: TABLE["reshape"](g, shape=tuple(x.shape))], keep="")  # fmt: skip
+declare("transpose", lambda x, *, perm: x.transpose(perm), [_apply_transpose_rule], label="T", keep="")
 declare("slice", lambda x, *, spec: x[spec], [_apply_slice_rule], op="StridedSlice", label="[…]", keep="")
 declare("unslice", _compute_unslice, [lambda g, z, x, *, shape, spec: TABLE["slice"](g, spec=spec)],
         op="StridedSliceGrad", label="[…]ᵀ", keep="")  # fmt: skip
@@ -120,11 +120,11 @@ declare("unstack", lambda x, *, axis: _pack_outputs(np.moveaxis(x, axis, 0)),
         lambda g, z, x, *, axis: (TABLE["stack"](*_list_adjoints(g), axis=axis),), op="Unpack", keep="")  # fmt: skip
 declare("split", lambda x, *, sizes, axis: _pack_outputs(np.split(x, np.cumsum(sizes)[:-1], axis)),
         lambda g, z, x, *, sizes, axis: (TABLE["concat"](*_list_adjoints(g), axis=axis),),
-        op="Split", keep="")  # fmt: skip
-declare("tile", lambda x, *, multiples: np.tile(x, multiples), [_apply_tile_rule], op="Tile", keep="")
-declare("repeat", lambda x, *, repeats, axis: np.repeat(x, repeats, axis), [_apply_repeat_rule], op="Repeat", keep="")
+        keep="")  # fmt: skip
+declare("tile", lambda x, *, multiples: np.tile(x, multiples), [_apply_tile_rule], keep="")
+declare("repeat", lambda x, *, repeats, axis: np.repeat(x, repeats, axis), [_apply_repeat_rule], keep="")
 declare("pad", _compute_pad, [_apply_pad_rule], op="PadV2", keep="")
-declare("conj", np.conj, [lambda g, z, x: TABLE["conj"](g)], op="Conj", keep="")
+declare("conj", np.conj, [lambda g, z, x: TABLE["conj"](g)], keep="")
 
 
 def conjugate(x: Array) -> Array:
@@ -144,9 +144,9 @@ def _compute_one_hot(x: Array, *, depth: int, on: Array, off: Array, axis: int) 
     return np.where(class_indices == class_numbers, on, off)
 
 
-declare("one_hot", _compute_one_hot, [None], op="OneHot", keep="")
+declare("one_hot", _compute_one_hot, [None], keep="")
 
 
-declare("shape", lambda x, *, dtype: np.array(np.shape(x), dtype.as_numpy_dtype), [None], op="Shape", keep="")
-declare("size", lambda x, *, dtype: dtype.as_numpy_dtype(np.size(x)), [None], op="Size", keep="")
-declare("rank", lambda x: np.int32(np.ndim(x)), [None], op="Rank", keep="")
+declare("shape", lambda x, *, dtype: np.array(np.shape(x), dtype.as_numpy_dtype), [None], keep="")
+declare("size", lambda x, *, dtype: dtype.as_numpy_dtype(np.size(x)), [None], keep="")
+declare("rank", lambda x: np.int32(np.ndim(x)), [None], keep="")

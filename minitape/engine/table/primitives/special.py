@@ -38,7 +38,6 @@ _div_no_nan_primitive = declare(
     "div_no_nan",
     _compute_div_no_nan,
     [_apply_numerator_rule, _apply_denominator_rule],
-    op="DivNoNan",
     label="÷",
     keep="xy",
 )
@@ -49,9 +48,9 @@ _div_no_nan_primitive.texts = (
     "-g * div_no_nan(div_no_nan(x, y), y)",
 )
 declare("complex", _compute_complex, [lambda g, z, x, y: TABLE["real"](g), lambda g, z, x, y: TABLE["imag"](g)],
-        op="Complex", label="x+iy", keep="")  # fmt: skip
+        label="x+iy", keep="")  # fmt: skip
 declare("real", lambda x: np.real(x).copy(), [lambda g, z, x: TABLE["complex"](g, TABLE["zeros_like"](g))],
-        op="Real", label="Re", keep="")  # fmt: skip
+        label="Re", keep="")  # fmt: skip
 declare("imag", lambda x: np.imag(x).copy(), [lambda g, z, x: TABLE["complex"](TABLE["zeros_like"](g), g)],
-        op="Imag", label="Im", keep="")  # fmt: skip
-declare("complex_abs", lambda x: np.abs(x), [_apply_complex_abs_rule], op="ComplexAbs", label="abs", keep="xz")
+        label="Im", keep="")  # fmt: skip
+declare("complex_abs", lambda x: np.abs(x), [_apply_complex_abs_rule], label="abs", keep="xz")
