@@ -84,9 +84,8 @@ def find_last_return_site(function: Function) -> Site:
     if code is None or is_minitape_or_library_file(code.co_filename):
         return NOWHERE
     returns = [instruction for instruction in dis.get_instructions(code) if instruction.opname.startswith("RETURN")]
-    if not returns or returns[-1].positions is None or returns[-1].positions.lineno is None:
-        return NOWHERE
-    return code.co_filename, returns[-1].positions.lineno
+    positions = returns[-1].positions if returns else None
+    return NOWHERE if positions is None or positions.lineno is None else (code.co_filename, positions.lineno)
 
 
 def map_cell_files_to_execution_counts() -> CountsByName:

@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 from ..engine.backward.gradient import find_differentiable_rows
 from ..engine.backward.reachability import mark_rows_on_tape
 from ..engine.backward.row_marks import has_differentiable_dtype
+from ..engine.backward.row_values import iter_operations_backward
 from ..engine.backward.tape import GradientTape
 from ..engine.backward.targets_and_sources import find_rows_in_recording, is_read_off_tape_by_targets
 from ..engine.record import provenance
 from ..engine.record.array_spec import ArraySpec
 from ..engine.record.provenance import LoggedEscape, Stack, get_thread_escape_log
-from ..engine.record.row_parts import CALL, CHUNK
 from ..engine.record.thread_state import state
 from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
 from ..engine.tensor.tensor import Tensor
@@ -139,32 +139,23 @@ class TapeReachability:
         ]
         for row in rows:
             reached[row] = 1
-        for end in range(max(rows, default=-1) + 1, 0, -CHUNK):
-            self._mark_reached_in_chunk(max(0, end - CHUNK), end, reached)
-        return reached
-
-    def _mark_reached_in_chunk(self, first_row: int, end_row: int, reached: bytearray) -> None:
-        """Mark the inputs that adjoints reach from the rows in [first_row, end_row), visited in reverse order."""
         record = self.record
-        ops, left, right, calls, _, _ = record.read_columns(first_row, end_row)
-        for row in range(end_row - 1, first_row - 1, -1):
+        for row, op, left_row, right_row, call in iter_operations_backward(record, 0, max(rows, default=-1)):
             if not (reached[row] and self.rows_on_tape[row]):
                 continue
-            op = ops[row - first_row]
-            left_row = left[row - first_row]
-            if op >= FIRST_CODE:
-                passed = _PASSED_INPUTS[op]
-                if passed[0]:
+            if call is None:
+                passes_left, passes_right = _PASSED_INPUTS[op]
+                if passes_left:
                     reached[left_row] = 1
-                if passed[1]:
-                    reached[right[row - first_row]] = 1
-            elif op == CALL:
-                call = calls[row - first_row]
-                for input_row, passes in zip(
-                    call.inputs, self.graph.list_whether_inputs_get_adjoint(record, call), strict=True
-                ):
-                    if passes and has_differentiable_dtype(record, input_row):
-                        reached[input_row] = 1
+                if passes_right:
+                    reached[right_row] = 1
+                continue
+            for input_row, passes in zip(
+                call.inputs, self.graph.list_whether_inputs_get_adjoint(record, call), strict=True
+            ):
+                if passes and has_differentiable_dtype(record, input_row):
+                    reached[input_row] = 1
+        return reached
 
     def is_on_tape(self, node: ValueNode) -> bool:
         """Return whether a node is a row on the tape.
