@@ -33,7 +33,7 @@ from ..engine.tensor.conversion import convert_to_tensor
 from ..engine.tensor.operation import record_operation, run_and_record
 from ..engine.tensor.tensor import EagerTensor, Tensor, wrap_array, wrap_array_with_origin
 from ..engine.tensor.variable import ResourceVariable
-from ..engine.types import Adjoint, Array, RowSequence, RowSet, Structure, Value
+from ..engine.types import Adjoint, Array, RowList, RowSequence, RowSet, Structure, Value
 from ..engine.values.nest import flatten, map_structure, pack_sequence_as
 from .first_run import Feed, FirstRun, GuardError
 from .nested_tensors import list_tensors
@@ -342,7 +342,7 @@ class ConcreteGradient:
         seed_rows = self._record_sweep()
         self._create_programs(seed_rows, first_gradient_row)
 
-    def _record_sweep(self) -> list[int]:
+    def _record_sweep(self) -> RowList:
         """Append the rows of the sweep to the first run, and set `gradient_rows`.
 
         The first run has released most of its arrays, so the sweep computes with any values of the right shape and

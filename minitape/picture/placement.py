@@ -127,7 +127,7 @@ class Placement:
         for i in placed_inputs:
             self._take_slots_for_edge(i, index)
 
-    def _place_lower_tier(self, members: list[int]) -> None:
+    def _place_lower_tier(self, members: RowList) -> None:
         """Place the items of a lower tier below all items placed so far.
 
         Each item is placed below the item in ``below``, or further left so that it is to the left of its inputs.

@@ -9,10 +9,10 @@ from types import CodeType
 from typing import NamedTuple
 
 from ..common.syntax import select_nodes
-from ..engine.types import OptionalText
+from ..engine.types import OptionalNumber, OptionalText
 from .sites import read_source_lines, suppress_syntax_warnings
 
-Span = tuple[int | None, int | None, int | None, int | None]
+Span = tuple[OptionalNumber, OptionalNumber, OptionalNumber, OptionalNumber]
 
 
 class ExpressionNames(NamedTuple):

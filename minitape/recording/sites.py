@@ -15,9 +15,9 @@ from warnings import catch_warnings
 from ..engine.record.interrupt_safe import make_interrupt_safe_context_manager
 from ..engine.record.record import Record
 from ..engine.record.user_frames import find_user_frame, is_minitape_or_library_file
-from ..engine.types import CountsByName, Function, NameList, OptionalFrame
+from ..engine.types import CountsByName, Function, NameList, OptionalFrame, OptionalNumber, OptionalText
 
-Site = tuple[str | None, int | None]
+Site = tuple[OptionalText, OptionalNumber]
 CallStack = Sequence[Site]  # The statements that were running, outermost first.
 NOWHERE: Site = (None, None)
 

@@ -45,7 +45,7 @@ from numpy import ndarray
 
 from ..table.accelerator import fast
 from ..table.primitives.elementwise import STOP_CODE
-from ..types import OptionalFrame, OptionalNumber, RowByRow, RowSet
+from ..types import OptionalFrame, OptionalNumber, RowByRow, RowList, RowSet
 from .array_spec import get_array_spec
 from .interrupt_safe import leave_ended_tapes
 from .kept_arrays import (
@@ -185,11 +185,11 @@ class Record(RowTable):
         self.tape_set = object()
         self.leaf_rows: RowByRow = {}
         self.numbers: dict[float | tuple[float, type], Tensor] = {}
-        self.variables: dict[int, tuple[ResourceVariable, list[int]]] = {}
+        self.variables: dict[int, tuple[ResourceVariable, RowList]] = {}
         self.untracked: RowSet = set()
         self.untracked_end = 0
         # Named tuples would make one operation and its gradient 1.5 % slower.
-        self.tape_entries: list[tuple[ref[GradientTape], Spans, dict[int, int]]] = []
+        self.tape_entries: list[tuple[ref[GradientTape], Spans, RowByRow]] = []
         if state._scope:
             self.scopes = ((0, state._scope),)
 

@@ -14,7 +14,7 @@ from ..accelerator import create_filled_array
 from . import TABLE, declare
 from .numerics import get_extreme_value_of_dtype
 
-Axes = tuple[int, ...] | None
+Axes = Sizes | None
 
 
 # -- axes ------------------------------------------------------------------------------------------

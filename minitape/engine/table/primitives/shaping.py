@@ -8,10 +8,10 @@ from functools import cache
 import numpy as np
 from numpy import ndarray
 
-from ...types import Array, Index, Sizes
+from ...types import Array, Index, NumberPair, Sizes
 from . import TABLE, declare
 
-Paddings = Sequence[tuple[int, int]]
+Paddings = Sequence[NumberPair]
 
 
 def create_constant_like_adjoint(g: Array, array: ndarray) -> Array:
