@@ -104,7 +104,8 @@ class Expressions:
         """
         label = format_row_title({**row, "name": None})
         parts = [self._format_operand_with_precedence(input_row, depth) for input_row in row["inputs"]]
-        if label in INFIX_SIGNS and len(parts) == 2:
+        count = len(parts)
+        if label in INFIX_SIGNS and count == 2:
             precedence = 0 if label[0] in "+-−><≥≤=!" else 1 + (label == "xʸ")
             exponent = parts[1][0].removesuffix(".0")
             left_text = _add_needed_brackets(*parts[0], precedence + (precedence == 2))
@@ -113,19 +114,19 @@ class Expressions:
             right_text = _add_needed_brackets(*parts[1], precedence + (label not in "+×"))
             right_mark = "ᵀ" if label.endswith("@ᵀ") else ""
             return left_text + INFIX_SIGNS[label] + right_text + right_mark, precedence
-        is_index = label.startswith("[") and len(parts) == 1
+        is_index = label.startswith("[") and count == 1
         operands = [_add_needed_brackets(*part, 2 + (is_index or label == "x²")) for part in parts]
         if is_index:
             return operands[0] + label, 3
         formula = (row.get("said") or [""])[0]
-        if len(parts) == 1 and _match_number_operand(formula):  # Other frameworks do not record a number as an input.
+        if count == 1 and _match_number_operand(formula):  # Other frameworks do not record a number as an input.
             return formula.replace("x", operands[0]).replace("^2", "²").replace("^3", "³"), 0
         template = "−x" if label == "neg" else label.replace("-", "−")
-        if len(_OPERAND.findall(template)) == len(parts):
+        if len(_OPERAND.findall(template)) == count:
             return _OPERAND.sub(lambda match: operands["xy".index(match[0])], template), 1 + template.endswith("²")
         label = "pow" if label == "xʸ" else label
         # The inputs of a traced function are not in the order of its arguments, because a variable comes last.
-        if not parts or (row["op"] == "function" and len(parts) > 1):
+        if not parts or (row["op"] == "function" and count > 1):
             return label, 3
         return f"{label}({', '.join(text for text, _ in parts)})", 3
 

@@ -304,23 +304,24 @@ class TapeReader(Reader):
         """Return the fields of a row that depend on its primitive and its call's arguments."""
         record = self.required_recording
         call = record.get_call(row)
+        attrs = call.attrs
         primitive_name = call.primitive.name
         shape, dtype = record.get_shape_and_dtype(row)
         fields = build_primitive_fields(call.primitive)
         if fields["cut"] is None and dtype.kind in "biu":
             fields["cut"] = "integer"
-        fields["said"] = fields["said"] or list_array_operation_formulas(primitive_name, call.attrs, len(shape))
-        if (arguments := list_plain_arguments(primitive_name, call.attrs)) is not None:
+        fields["said"] = fields["said"] or list_array_operation_formulas(primitive_name, attrs, len(shape))
+        if (arguments := list_plain_arguments(primitive_name, attrs)) is not None:
             fields["arguments"] = arguments
         if call.primitive is CUSTOM:
-            fields["label"] = shorten_name(call.attrs["call"].name)
-        elif primitive_name == "function" and "concrete_function" in call.attrs:
-            fields["label"] = shorten_name(call.attrs["concrete_function"].name)
+            fields["label"] = shorten_name(attrs["call"].name)
+        elif primitive_name == "function" and "concrete_function" in attrs:
+            fields["label"] = shorten_name(attrs["concrete_function"].name)
         elif primitive_name == "slice":
-            fields["label"] = format_index(call.attrs["spec"])
+            fields["label"] = format_index(attrs["spec"])
         elif primitive_name == "matmul":
-            left_mark = "ᵀ" if call.attrs.get("transpose_a") else ""
-            right_mark = "ᵀ" if call.attrs.get("transpose_b") else ""
+            left_mark = "ᵀ" if attrs.get("transpose_a") else ""
+            right_mark = "ᵀ" if attrs.get("transpose_b") else ""
             fields["label"] = f"{left_mark}@{right_mark}"
         return fields
 

@@ -483,8 +483,9 @@ class ValueGraph:
 
     def _iter_origin_edges(self, origin: ValueOrigin) -> Iterator[NodeAndBreak]:
         """For a value without a row, yield the values it came from, each with the break on its edge, if any."""
+        kind = origin.kind
         place = find_origin_place(origin)
-        if origin.kind == "constant":
+        if kind == "constant":
             if origin.detail is not None:
                 escape: LoggedEscape = origin.detail
                 place = CodePlace(escape.stack) if escape.place else place
@@ -495,17 +496,17 @@ class ValueGraph:
             return
         if is_variable_state(origin):
             cause = "state"
-            detail = origin.kind
+            detail = kind
         else:
             cause = "outside_tape"
-            detail = origin.detail.name if origin.kind == "op" else origin.kind
+            detail = origin.detail.name if kind == "op" else kind
         for ref in origin.inputs:
             input_node = self.find_or_add_ref_node(ref)
-            if origin.kind in ("row", "value"):
+            if kind in ("row", "value"):
                 cause = "integer_dtype" if origin.detail in ("AsString", "StringToNumber") else "nondifferentiable_op"
-                yield input_node, Break(cause, place, origin.detail) if origin.kind == "value" else None
+                yield input_node, Break(cause, place, origin.detail) if kind == "value" else None
                 continue
-            is_stopped = origin.kind == "op" and detail == "stop_gradient"
+            is_stopped = kind == "op" and detail == "stop_gradient"
             yield input_node, Break("stop_gradient" if is_stopped else cause, place, detail)
 
     # -- keys of values ---------------------------------------------------------------------------

@@ -125,11 +125,9 @@ def _write_loop_source(rows: ndarray, stretch: Stretch) -> TextList:
     carried_values = {}
     for offset in range(period):
         operands = []
-        for start, step in zip(
-            rows[first_row + offset, 1:3],
-            rows[first_row + period + offset, 1:3] - rows[first_row + offset, 1:3],
-            strict=True,
-        ):
+        row = first_row + offset
+        inputs = rows[row, 1:3]
+        for start, step in zip(inputs, rows[row + period, 1:3] - inputs, strict=True):
             name = _format_loop_operand(stretch, int(start), int(step))
             if name[0] in "cp":
                 initial_values[name] = f"v[{start}]"
@@ -137,8 +135,8 @@ def _write_loop_source(rows: ndarray, stretch: Stretch) -> TextList:
                 carried_values[name] = f"t{name[1:]}"
             operands.append(name)
         body += [
-            f"t{offset} = {_format_row_formula(rows[first_row + offset, 0], operands)}",
-            f"v[{first_row + offset} + {period} * i] = t{offset}",
+            f"t{offset} = {_format_row_formula(rows[row, 0], operands)}",
+            f"v[{row} + {period} * i] = t{offset}",
         ]
     body += [f"{name} = {value}" for name, value in carried_values.items()]
     head = [f"    {name} = {value}\n" for name, value in initial_values.items()]

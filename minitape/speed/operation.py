@@ -32,12 +32,13 @@ def build_fast_form(plain: Function) -> Function:
 
     def run_and_record(primitive: Primitive, inputs: Object, attrs: Object, frame: Object = None) -> Object:
         record = state.record
+        frame = frame or _getframe(1)
         arrays = []
         result: Object
         tensors: tuple[EagerTensor, ...]
         for tensor in inputs:
             if type(tensor) is not EagerTensor:
-                return plain(primitive, inputs, attrs, frame or _getframe(1))
+                return plain(primitive, inputs, attrs, frame)
             arrays.append(tensor._value)
         if primitive.code:
             forward = select_formulas_for_value_kind(primitive.code, home.find_type_deciding_operand(arrays)).forward
@@ -57,9 +58,9 @@ def build_fast_form(plain: Function) -> Function:
             result = wrap_array(out)
             tensors = (result,)
         if record is None:
-            home.record_operation(primitive, inputs, attrs, tensors, frame or _getframe(1))
+            home.record_operation(primitive, inputs, attrs, tensors, frame)
         else:
-            record.write_rows(primitive, inputs, attrs, tensors, frame or _getframe(1))
+            record.write_rows(primitive, inputs, attrs, tensors, frame)
         return result
 
     return run_and_record

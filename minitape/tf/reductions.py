@@ -358,17 +358,18 @@ def _sort_with_positions(values: Value, axis: Value, direction: str) -> TopKV2:
         return tensor if axis_index == last_axis else apply_primitive("transpose", tensor, perm=tuple(perm))
 
     x = swap_axes(x)
+    count = x.shape[-1]
     if direction == "DESCENDING":
-        sorted_values, positions = top_k(x, x.shape[-1])
+        sorted_values, positions = top_k(x, count)
     elif x.dtype.is_floating:
-        sorted_values, positions = top_k(-x, x.shape[-1])
+        sorted_values, positions = top_k(-x, count)
         sorted_values = -sorted_values
     else:  # Subtracting from this bound reverses the order. Unlike -x, this difference never overflows.
         dtype = np.dtype(x.dtype.as_numpy_dtype)
         upper_bound = wrap_array_with_origin(
             dtype.type(get_extreme_value_of_dtype(dtype, 1) if dtype.kind == "u" else -1)
         )
-        sorted_values, positions = top_k(upper_bound - x, x.shape[-1])
+        sorted_values, positions = top_k(upper_bound - x, count)
         sorted_values = upper_bound - sorted_values
     return TopKV2(swap_axes(sorted_values), swap_axes(positions))
 

@@ -39,16 +39,17 @@ def build_recorded_functions() -> FunctionsByName:
     }
     functions = dict(RECORDED_FUNCTIONS)
     for primitive in BY_CODE:
-        general = PYTHON_OPERATORS.get(primitive.name, primitive)
+        name = primitive.name
+        general = PYTHON_OPERATORS.get(name, primitive)
         signature = "a, b" if primitive.is_binary else "a"
-        is_called = not called_names.isdisjoint((primitive.name, f"{primitive.name}_number"))
+        is_called = not called_names.isdisjoint((name, f"{name}_number"))
         # Every sweep adds shares, even if no rule contains an addition.
-        if primitive.name == "add" or is_called:
+        if name == "add" or is_called:
             function = fast.get_fast_operation_function(general, primitive, "rule", signature=signature, inside=True)
-            functions[primitive.name] = function
-            functions[f"{primitive.name}_number"] = function
-        if (name := f"reflected_{primitive.name}") in called_names:
-            functions[name] = fast.get_fast_operation_function(
+            functions[name] = function
+            functions[f"{name}_number"] = function
+        if (reflected_name := f"reflected_{name}") in called_names:
+            functions[reflected_name] = fast.get_fast_operation_function(
                 _swap_operands(general), primitive, "rule", reflected=True, signature=signature, inside=True
             )
     return functions
