@@ -433,12 +433,7 @@ class ValueGraph:
             python_call = call.attrs["call"]
         else:  # A row of a function does not store its Python call, but the last such call may still exist.
             python_call = getattr(call.primitive, "last_run", lambda: None)()
-        if (
-            python_call is None
-            or not hasattr(python_call, "tape")
-            or python_call.tape is None
-            or not python_call.inputs[input_index].dtype.differentiable
-        ):
+        if python_call is None or python_call.tape is None or not python_call.inputs[input_index].dtype.differentiable:
             return None
         if python_call in _calls_in_question:  # The search has come back to this call through an escaped value.
             return None

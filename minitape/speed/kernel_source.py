@@ -140,14 +140,17 @@ def build_kernel_source(float_name: str) -> str:
     Args:
         float_name: "float32" or "float64".
     """
-    formulas = _write_decision_tree(" " * 16, [_write_share_lines(primitive.texts[1:]) for primitive in BY_CODE])
+    formulas = _write_decision_tree([_write_share_lines(primitive.texts[1:]) for primitive in BY_CODE])
     return format_module_header(float_name) + _BACKWARD.format(
         formulas=formulas, first_code=FIRST_CODE, array_row=ARRAY_ROW
     )
 
 
-def _write_decision_tree(indent: str, bodies: TextList) -> str:
-    """Return a binary decision tree that picks the body for a row's code with only a few comparisons."""
+def _write_decision_tree(bodies: TextList) -> str:
+    """Return a binary decision tree that picks the body for a row's code with only a few comparisons.
+
+    The lines are indented as in ``_BACKWARD``.
+    """
 
     def iter_tree_lines(low: int, high: int, indent: str) -> Iterator[str]:
         if high - low == 1:
@@ -159,7 +162,7 @@ def _write_decision_tree(indent: str, bodies: TextList) -> str:
         yield f"{indent}else:"
         yield from iter_tree_lines(middle, high, indent + "    ")
 
-    return "\n".join(iter_tree_lines(0, len(bodies), indent))
+    return "\n".join(iter_tree_lines(0, len(bodies), " " * 16))
 
 
 def _write_share_lines(texts: TextSequence) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ..engine.record.provenance import set_origin_of_range
+from ..engine.tensor.checked_operators import promote_quotient_operands
 from ..engine.tensor.conversion import convert_to_tensor, is_numpy_value
 from ..engine.tensor.tensor import Tensor, wrap_array_with_origin
 from ..engine.types import Array, DTypeLike, GraphName, ShapeLike, Sizes, Value
@@ -289,9 +290,7 @@ def linspace(start: Value, stop: Value, num: Value, name: GraphName = None, axis
     stop_tensor = convert_to_tensor(stop, start_tensor.dtype)
     count = to_integer(num, "num")
     if start_tensor.dtype.is_integer:
-        wide_dtype = dtypes.float32 if start_tensor.dtype.size <= 2 else dtypes.float64
-        start_tensor = cast(start_tensor, wide_dtype)
-        stop_tensor = cast(stop_tensor, wide_dtype)
+        start_tensor, stop_tensor = promote_quotient_operands(start_tensor, stop_tensor)
     shape = np.broadcast_shapes(start_tensor.dims, stop_tensor.dims)
     axis_index = normalize_axis(axis, len(shape) + 1)
     start_tensor, stop_tensor = (

@@ -98,8 +98,8 @@ declare("select", np.where,
          lambda g, z, c, x, y: select_elements_in_rule(c, g, 0),
          lambda g, z, c, x, y: select_elements_in_rule(c, 0, g)],
         op="SelectV2", label="where", keep="x")  # fmt: skip
-declare("zeros_like", lambda x: np.zeros_like(x), [None], keep="")
-declare("ones_like", lambda x: np.ones_like(x), [None], keep="")
+declare("zeros_like", np.zeros_like, [None], keep="")
+declare("ones_like", np.ones_like, [None], keep="")
 RECORDED_FUNCTIONS.update(select=select_elements_in_rule, zero=TABLE["zeros_like"])
 
 # Each line contains a name, the name of TensorFlow's kernel and a label for pictures.

@@ -34,8 +34,7 @@ def _wrap_to_refuse_nonsquare_or_singular(op: str, function: Function) -> Functi
     return compute_of_square
 
 
-def _multiply_matrices(x: Array, y: Array) -> Array:
-    return TABLE["matmul"](x, y)
+_multiply_matrices = TABLE["matmul"]
 
 
 def _apply_det_rule(g: Array, z: Array, x: Array) -> Array:

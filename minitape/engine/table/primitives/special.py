@@ -53,4 +53,4 @@ declare("real", lambda x: np.real(x).copy(), [lambda g, z, x: TABLE["complex"](g
         label="Re", keep="")  # fmt: skip
 declare("imag", lambda x: np.imag(x).copy(), [lambda g, z, x: TABLE["complex"](TABLE["zeros_like"](g), g)],
         label="Im", keep="")  # fmt: skip
-declare("complex_abs", lambda x: np.abs(x), [_apply_complex_abs_rule], label="abs", keep="xz")
+declare("complex_abs", np.abs, [_apply_complex_abs_rule], label="abs", keep="xz")
