@@ -9,7 +9,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, nullcontext
-from functools import partial
 from itertools import starmap
 from typing import TYPE_CHECKING, Any
 from weakref import ref
@@ -21,6 +20,7 @@ from ..engine.derivatives.custom_gradient import wrap_rule_to_receive_adjoint_li
 from ..engine.derivatives.py_function import PythonCall, parse_result_types, run_python_function
 from ..engine.record.array_spec import get_array_spec
 from ..engine.record.interrupt_safe import TemporaryAttributes, suspend_recording
+from ..engine.record.record import DIFFERENTIABLE_KINDS
 from ..engine.table.primitives import TABLE, Primitive
 from ..engine.tensor.conversion import convert_to_tensor
 from ..engine.tensor.operation import record_operation
@@ -171,25 +171,11 @@ class PythonRow(Primitive):
         box[()] = saved
         return *outputs, box
 
-    def _run_or_recall(self, arrays: Sequence, with_saved: bool) -> Sequence:
+    def _run_or_recall(self, arrays: Sequence, with_saved: bool) -> Object:
         log = thread_effects.log if self.stateful and not self.is_guard else None
         if log is None:
-            outputs: Sequence = self.run(arrays, with_saved)
-        else:
-            outputs = log.run_or_recall_effect(self.run, arrays, with_saved)
-        return outputs
-
-    def _is_blocked_in_gradient(self, adjoint_count: int, position: int, order: int) -> bool:
-        """Return whether gradients are blocked at an operand of the row that computes this row's gradient.
-
-        The operands of that row are the adjoints, followed by the inputs of this row.
-
-        Args:
-            adjoint_count: The number of adjoints.
-            position: The position of the operand.
-            order: The order of the gradient of that row, which is lower by one than the order for this row.
-        """
-        return position >= adjoint_count and self.is_blocked(position - adjoint_count, order + 1)
+            return self.run(arrays, with_saved)
+        return log.run_or_recall_effect(self.run, arrays, with_saved)
 
     def _compute_shares(self, adjoints: list, z: Adjoint, *inputs: Adjoint) -> list:
         """Compute a share or None for each input.
@@ -206,7 +192,11 @@ class PythonRow(Primitive):
         """
         output_count = len(adjoints) - self.has_saved
         input_end = output_count + len(inputs)
-        positions = [i for i, value in enumerate(inputs) if _is_differentiable(value) and not self.is_blocked(i, 1)]
+        positions = [
+            i
+            for i, value in enumerate(inputs)
+            if value.dtype.kind in DIFFERENTIABLE_KINDS and not self.is_blocked(i, 1)
+        ]
         if not positions:
             return [None] * len(inputs)
 
@@ -230,17 +220,16 @@ class PythonRow(Primitive):
                 build_sweep_by_rerun(compute_shares_or_zeros),
                 self.op,
             )
-            row.is_blocked = partial(self._is_blocked_in_gradient, output_count)
+            # The operands are the adjoints and then the inputs, whose gradients are of a higher order for this row.
+            row.is_blocked = lambda position, order: (
+                position >= output_count and self.is_blocked(position - output_count, order + 1)
+            )
             shape_dtypes = [(inputs[i].dims, inputs[i]._value.dtype) for i in positions]
             computed_shares = run_and_write_row(row, operands, None if first_run.has_values else shape_dtypes)
         else:
             computed_shares = compute_operand_shares(operands)
         shares = dict(zip(positions, computed_shares, strict=True))
         return [shares.get(i) for i in range(len(inputs))]
-
-
-def _is_differentiable(value: Array) -> bool:
-    return value.dtype.differentiable if isinstance(value, Tensor) else value.dtype.kind in "fc"
 
 
 def build_sweep_by_rerun(function: Callable) -> Callable:
