@@ -72,20 +72,16 @@ def write_source_if_changed(folder: Path, module_name: str, text: str) -> Path:
     for directory in (*reversed(folder.parents), folder, folder / "__pycache__"):
         directory.mkdir(mode=0o755, exist_ok=True)
     path = folder / f"{module_name}.py"
-    if _read_bytes(path) == text.encode():
+    is_unchanged = False
+    with suppress(OSError):  # The file may be missing.
+        is_unchanged = path.read_bytes() == text.encode()
+    if is_unchanged:
         with suppress(OSError):  # This user may only have permission to read the folder.
             os.utime(path)
         return path
     write_file(path, text)  # This replaces the file atomically, because two processes may write it at the same time.
     _remove_least_used_modules(folder)
     return path
-
-
-def _read_bytes(path: Path) -> bytes | None:
-    try:
-        return path.read_bytes()
-    except OSError:
-        return None
 
 
 def _remove_least_used_modules(folder: Path) -> None:

@@ -350,16 +350,14 @@ class ProgramWriter:
             for row in self._list_unaliased_inputs(call):
                 self.unread_counts[row] -= 1
         dropped_names = {
-            self._format_value_name(r)
-            for r in rows
-            if not self.unread_counts[self._find_alias(r)] and self._is_worth_dropping(self._find_alias(r))
+            f"v{row}"
+            for row in map(self._find_alias, rows)
+            if not self.unread_counts[row]
+            and not (row in self.constants or row in self.feed_rows)  # These values are kept elsewhere.
+            and prod(self.traced_rows.shape_dtypes[row][0]) >= PIECE_SIZE
         }
         if dropped_names:
             self.lines.append(f"    {' = '.join(sorted(dropped_names))} = None\n")
-
-    def _is_worth_dropping(self, row: int) -> bool:
-        is_kept_elsewhere = row in self.constants or row in self.feed_rows
-        return not is_kept_elsewhere and prod(self.traced_rows.shape_dtypes[row][0]) >= PIECE_SIZE
 
 
 @dataclass(eq=False)
