@@ -37,10 +37,6 @@ def _wrap_to_refuse_nonsquare_or_singular(op: str, function: Function) -> Functi
 _multiply_matrices = TABLE["matmul"]
 
 
-def _apply_det_rule(g: Array, z: Array, x: Array) -> Array:
-    return TABLE["reshape"](g * z, shape=(*z.shape, 1, 1)) * transpose_and_conjugate(TABLE["inv"](x))
-
-
 def _apply_inv_rule(g: Array, z: Array, x: Array) -> Array:
     return -_multiply_matrices(transpose_and_conjugate(z), _multiply_matrices(g, transpose_and_conjugate(z)))
 
@@ -53,7 +49,7 @@ def _apply_solve_rules(g: Array, z: Array, a: Array, b: Array) -> tuple[Array, A
 declare(
     "det",
     _wrap_to_refuse_nonsquare_or_singular("MatrixDeterminant", np.linalg.det),
-    [_apply_det_rule],
+    [lambda g, z, x: TABLE["reshape"](g * z, shape=(*z.shape, 1, 1)) * transpose_and_conjugate(TABLE["inv"](x))],
     op="MatrixDeterminant",
     keep="xz",
 )

@@ -92,10 +92,6 @@ def _select_unpadded(shape: Sizes, paddings: Paddings) -> tuple[slice, ...]:
     return tuple(slice(before, before + n) for n, (before, _) in zip(shape, paddings, strict=True))
 
 
-def _apply_pad_rule(g: Array, z: Array, x: Array, *, paddings: Paddings, fill: Array = 0) -> Array:
-    return TABLE["slice"](g, spec=_select_unpadded(x.shape, paddings))
-
-
 def _list_adjoints(g: Array) -> Sequence[Array]:
     """Return the adjoints of all outputs as a sequence, wrapping the adjoint of a single output."""
     return g if isinstance(g, (tuple, list)) else (g,)
@@ -123,7 +119,9 @@ declare("split", lambda x, *, sizes, axis: _pack_outputs(np.split(x, np.cumsum(s
         keep="")  # fmt: skip
 declare("tile", lambda x, *, multiples: np.tile(x, multiples), [_apply_tile_rule], keep="")
 declare("repeat", lambda x, *, repeats, axis: np.repeat(x, repeats, axis), [_apply_repeat_rule], keep="")
-declare("pad", _compute_pad, [_apply_pad_rule], op="PadV2", keep="")
+declare("pad", _compute_pad,
+        [lambda g, z, x, *, paddings, fill=0: TABLE["slice"](g, spec=_select_unpadded(x.shape, paddings))],
+        op="PadV2", keep="")  # fmt: skip
 declare("conj", np.conj, [lambda g, z, x: TABLE["conj"](g)], keep="")
 
 

@@ -11,10 +11,6 @@ def _compute_div_no_nan(x: Array, y: Array) -> Array:
     return np.where(y == 0, np.zeros((), x.dtype), x / y).astype(x.dtype, copy=False)
 
 
-def _apply_numerator_rule(g: Array, z: Array, x: Array, y: Array) -> Array:
-    return TABLE["div_no_nan"](g, conjugate(y))
-
-
 def _apply_denominator_rule(g: Array, z: Array, x: Array, y: Array) -> Array:
     divide = TABLE["div_no_nan"]
     return g * conjugate(divide(divide(-x, y), y))
@@ -37,7 +33,7 @@ def _compute_complex(x: Array, y: Array) -> Array:
 _div_no_nan_primitive = declare(
     "div_no_nan",
     _compute_div_no_nan,
-    [_apply_numerator_rule, _apply_denominator_rule],
+    [lambda g, z, x, y: TABLE["div_no_nan"](g, conjugate(y)), _apply_denominator_rule],
     label="÷",
     keep="xy",
 )
