@@ -267,9 +267,8 @@ class PythonNames:
 
     def __init__(self, namespaces: Namespaces):
         """Index the public names in the given dictionaries, using the first name of each object."""
-        self._by_id: dict[int, str] = {}
-        for name, value in iter_public_names_and_values(namespaces):
-            self._by_id.setdefault(id(value), name)
+        names_and_values = [*iter_public_names_and_values(namespaces)]
+        self._by_id = {id(value): name for name, value in reversed(names_and_values)}
 
     def find_name(self, value: Object) -> OptionalText:
         """Return the name given to a variable or tensor, or else its Python name, or else None."""

@@ -90,10 +90,9 @@ def build_dot_text(figure: Figure) -> str:
     Args:
         figure: The figure, for its adjoints, shares and texts.
     """
-    lines = ["digraph tape {"]
-    for subject, attributes in (("graph", GRAPH_ATTRIBUTES), ("node", NODE_ATTRIBUTES), ("edge", EDGE_ATTRIBUTES)):
-        lines.append(f"{subject} [{format_attributes(attributes)}]")
-    return "\n".join([*lines, *iter_graph_statements(figure), "}", ""])
+    subjects = {"graph": GRAPH_ATTRIBUTES, "node": NODE_ATTRIBUTES, "edge": EDGE_ATTRIBUTES}
+    defaults = (f"{subject} [{format_attributes(attributes)}]" for subject, attributes in subjects.items())
+    return "\n".join(["digraph tape {", *defaults, *iter_graph_statements(figure), "}", ""])
 
 
 def build_digraph(figure: Figure) -> graphviz.Digraph:

@@ -1,8 +1,9 @@
 """Contract long chains of scalar rows, so that a search visits only the ends of each chain."""
 
+from ..common.grouping import group_values_by_key
 from ..engine.record.record import Record
 from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
-from ..engine.types import Names, RowByRow, RowSet, Spans
+from ..engine.types import Names, RowByRow, RowsByRow, RowSet, Spans
 
 LONG_RECORD = 20_000  # Scalar chains are contracted only in recordings longer than this.
 
@@ -33,7 +34,7 @@ class ScalarChains:
         op = self.ops[row]
         return op >= FIRST_CODE and bool(self.is_recorded[row]) and "-" not in _RULE_TEXTS[op]
 
-    def map_first_consumers_to_outside_inputs(self, end_row: int) -> dict[int, RowSet]:
+    def map_first_consumers_to_outside_inputs(self, end_row: int) -> RowsByRow:
         """Map the rows of a chain to the rows outside the chain that they read.
 
         If several rows of the chain read the same row from outside the chain, only the first of them lists it.
@@ -67,7 +68,4 @@ class ScalarChains:
                         waiting.append(parent)
                 elif row < first_consumers.get(parent, row + 1):
                     first_consumers[parent] = row
-        inputs_by_row: dict[int, RowSet] = {}
-        for parent, row in first_consumers.items():
-            inputs_by_row.setdefault(row, set()).add(parent)
-        return inputs_by_row
+        return group_values_by_key((row, parent) for parent, row in first_consumers.items())

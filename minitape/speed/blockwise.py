@@ -139,7 +139,7 @@ def compile_blockwise_run(
     block_table = BlockTable(shape_dtypes, fixed_numbers, {})
     computed_rows = [*dict.fromkeys([*arrays, *(row for _, row in totals.values())])]
     program = build_writer(block_table, steps, fixed_numbers, computed_rows, inputs).write_program()
-    run = _BlockwiseRun(shape, inputs, large_inputs, arrays, totals, computed_rows, outputs)
+    source = _write_run_source(shape, inputs, large_inputs, arrays, totals, computed_rows, outputs)
     scope = {
         "buffer": create_uninitialized_array,
         "slices": list_block_slices,
@@ -147,13 +147,23 @@ def compile_blockwise_run(
         "T": float_type,
         "program": program,
     }
-    return execute_definitions(_write_run_source(run), "<formula blockwise>", scope)["blockwise"], inputs, outputs
+    return execute_definitions(source, "<formula blockwise>", scope)["blockwise"], inputs, outputs
 
 
-class _BlockwiseRun(NamedTuple):
-    """The rows of a run, grouped by their role in the generated function.
+def _write_run_source(
+    shape: Sizes,
+    inputs: RowList,
+    large_inputs: RowList,
+    arrays: RowList,
+    totals: dict[int, tuple[Call, int]],
+    computed_rows: RowList,
+    outputs: RowList,
+) -> str:
+    """Return the source of the function that computes a run block by block.
 
-    Attributes:
+    In the source, ``v`` is the value of a row, ``f`` its flat array, ``b`` one block of it, and ``s`` a running sum.
+
+    Args:
         shape: The shape of the run's large arrays.
         inputs: The rows whose values the function takes.
         large_inputs: The inputs that are large arrays. The other inputs are scalars.
@@ -162,36 +172,17 @@ class _BlockwiseRun(NamedTuple):
         computed_rows: The rows that the program of one block returns.
         outputs: The rows whose values the function returns: arrays and totals.
     """
-
-    shape: Sizes
-    inputs: RowList
-    large_inputs: RowList
-    arrays: RowList
-    totals: dict[int, tuple[Call, int]]
-    computed_rows: RowList
-    outputs: RowList
-
-
-def _write_run_source(run: _BlockwiseRun) -> str:
-    """Return the source of the function that computes a run block by block.
-
-    In the source, ``v`` is the value of a row, ``f`` its flat array, ``b`` one block of it, and ``s`` a running sum.
-
-    Args:
-        run: The rows of the run.
-    """
-    program_arguments = [f"f{row}[part]" if row in run.large_inputs else f"v{row}" for row in run.inputs]
+    program_arguments = [f"f{row}[part]" if row in large_inputs else f"v{row}" for row in inputs]
     lines = [
-        f"def blockwise({', '.join(f'v{row}' for row in run.inputs)}):",
-        *[f"    f{row} = np.ascontiguousarray(v{row}).reshape(-1)" for row in run.large_inputs],
-        *[f"    v{row} = buffer({run.shape!r}, T)\n    f{row} = v{row}.reshape(-1)" for row in run.arrays],
-        *[f"    s{row} = 0.0" for row in run.totals],
-        f"    for part in slices({prod(run.shape)}, {BLOCK_SIZE}):",
-        f"        {''.join(f'b{row}, ' for row in run.computed_rows)} = program({', '.join(program_arguments)})",
-        *[f"        f{row}[part] = b{row}" for row in run.arrays],
-        *[f"        s{row} += float(np.add.reduce(b{source}))" for row, (_, source) in run.totals.items()],
+        f"def blockwise({', '.join(f'v{row}' for row in inputs)}):",
+        *[f"    f{row} = np.ascontiguousarray(v{row}).reshape(-1)" for row in large_inputs],
+        *[f"    v{row} = buffer({shape!r}, T)\n    f{row} = v{row}.reshape(-1)" for row in arrays],
+        *[f"    s{row} = 0.0" for row in totals],
+        f"    for part in slices({prod(shape)}, {BLOCK_SIZE}):",
+        f"        {''.join(f'b{row}, ' for row in computed_rows)} = program({', '.join(program_arguments)})",
+        *[f"        f{row}[part] = b{row}" for row in arrays],
+        *[f"        s{row} += float(np.add.reduce(b{source}))" for row, (_, source) in totals.items()],
+        *[f"    v{row} = {format_sum_or_mean_result(f's{row}', call, shape)}" for row, (call, _) in totals.items()],
+        f"    return ({''.join(f'v{row}, ' for row in outputs)})\n",
     ]
-    for row, (call, _) in run.totals.items():
-        lines.append(f"    v{row} = {format_sum_or_mean_result(f's{row}', call, run.shape)}")
-    lines.append(f"    return ({''.join(f'v{row}, ' for row in run.outputs)})\n")
     return "\n".join(lines)
