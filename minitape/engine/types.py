@@ -133,8 +133,12 @@ Index: TypeAlias = "SupportsIndex | slice | EllipsisType | np.ndarray | Tensor |
 Attributes: TypeAlias = dict[str, Any]
 # A function whose parameters and result are not declared.
 Function: TypeAlias = Callable
+# A function that returns a tensor, with the parameters of any operation.
+TensorFunction: TypeAlias = "Callable[..., Tensor]"
 # A dict that maps names in formulas to functions, or names of methods to operators.
 FunctionsByName: TypeAlias = dict[str, Function]
+# A function and its arguments, and perhaps a state, as a `__reduce__` method returns them for pickles and copies.
+PickleParts: TypeAlias = tuple[object, ...]
 # A function without parameters whose result is ignored.
 Action: TypeAlias = Callable[[], object]
 

@@ -72,7 +72,7 @@ class PlacedSite(Site):
     place: CodePlace
 
 
-def to_site(place: CodePlace | None) -> Site:
+def to_site(place: OptionalPlace) -> Site:
     """Return the (file, line) of a code location, as a pair that also stores the location itself.
 
     Args:
@@ -85,7 +85,7 @@ def to_site(place: CodePlace | None) -> Site:
     return site
 
 
-def build_call_stack_outermost_first(place: CodePlace | None) -> CallStack:
+def build_call_stack_outermost_first(place: OptionalPlace) -> CallStack:
     """Return the call stack at a code location as statements, outermost first.
 
     Args:
@@ -106,12 +106,16 @@ class Break(NamedTuple):
     """
 
     cause: str
-    place: CodePlace | None
+    place: OptionalPlace
     detail: str = ""
 
 
+# A code location, or None if it is unknown.
+OptionalPlace: TypeAlias = "CodePlace | None"
+# A break, or None if the gradient passes.
+OptionalBreak: TypeAlias = "Break | None"
 # An input node, with the break on the edge that leads to it, if any.
-NodeAndBreak: TypeAlias = "tuple[ValueNode, Break | None]"
+NodeAndBreak: TypeAlias = "tuple[ValueNode, OptionalBreak]"
 # The operation, the two operands and the call of a row.
 RowCells: TypeAlias = "tuple[int, int, int, Call | None]"
 
@@ -164,7 +168,7 @@ class ValueNode:
             return BY_CODE[op - FIRST_CODE]
         return None if call is None else call.primitive
 
-    def find_computation_use_or_creation_place(self) -> CodePlace | None:
+    def find_computation_use_or_creation_place(self) -> OptionalPlace:
         """Return the user's statement that computed the row, or the first statement that used a leaf.
 
         For a value without a row, return the statement that created it. Return None if the statement is unknown.
@@ -174,7 +178,7 @@ class ValueNode:
             return None if code_offset is None else CodePlace((code_offset,))
         return self.find_creation_place()
 
-    def find_creation_place(self) -> CodePlace | None:
+    def find_creation_place(self) -> OptionalPlace:
         """Return the code location at which a leaf or a value without a row was created, or None if it is unknown."""
         return find_origin_place(self.origin)
 
@@ -192,7 +196,7 @@ class ValueNode:
         return "" if primitive is None else primitive.name
 
 
-def find_origin_place(origin: ValueOrigin | None) -> CodePlace | None:
+def find_origin_place(origin: ValueOrigin | None) -> OptionalPlace:
     """Return the code location at which a value was created, or None if it is unknown.
 
     Args:

@@ -21,7 +21,7 @@ from ..engine.record.thread_state import state
 from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
 from ..engine.tensor.tensor import Tensor
 from ..engine.types import Array, OptionalFlag, TargetOrSource, TargetsOrSources
-from .graph_nodes import CodePlace, ValueNode, iter_operations_from_row
+from .graph_nodes import OptionalPlace, ValueNode, iter_operations_from_row
 from .value_graph import ValueGraph
 from .value_origins import ValueOrigin, find_origin, to_value_origin
 
@@ -197,7 +197,7 @@ class TapeReachability:
         """The beginnings of the tape's ``with`` blocks, in chronological order."""
         return [BlockBegin(clock, frames) for event, _, clock, frames in self.tape.history if event == "enter"]
 
-    def find_last_computation_from_source_before_target(self, source: TargetOrSource) -> CodePlace | None:
+    def find_last_computation_from_source_before_target(self, source: TargetOrSource) -> OptionalPlace:
         """Return the last statement before the target that computed something from a source under this tape.
 
         Args:

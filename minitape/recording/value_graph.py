@@ -32,6 +32,8 @@ from .graph_nodes import (
     Break,
     CodePlace,
     NodeAndBreak,
+    OptionalBreak,
+    OptionalPlace,
     ValueNode,
     find_origin_place,
     find_variable_if_origin_is_state,
@@ -248,12 +250,12 @@ class ValueGraph:
                 )
         yield from self._iter_operation_edges(node, primitive, inputs, scope_break)
 
-    def _find_unrecorded_break_outside_calls(self, node: ValueNode) -> Break | None:
+    def _find_unrecorded_break_outside_calls(self, node: ValueNode) -> OptionalBreak:
         """Return the break at an operation that this tape did not record, or None for a row inside a call."""
         return None if node.enclosing_call is not None else self.find_break_of_unrecorded_operation(node)
 
     def _iter_operation_edges(
-        self, node: ValueNode, primitive: Primitive, inputs: RowSequence, scope_break: Break | None
+        self, node: ValueNode, primitive: Primitive, inputs: RowSequence, scope_break: OptionalBreak
     ) -> Iterator[NodeAndBreak]:
         """Yield the inputs of an operation, each with its break, if any."""
         for index, row in enumerate(inputs):
@@ -339,7 +341,7 @@ class ValueGraph:
         result_row = enclosing_call.next_turn_rows[node.row]
         yield self.find_or_add_node_in_or_feeding_call(node.required_recording, result_row, enclosing_call), None
 
-    def find_break_of_unrecorded_operation(self, node: ValueNode) -> Break | None:
+    def find_break_of_unrecorded_operation(self, node: ValueNode) -> OptionalBreak:
         """Return the break at an operation that this tape did not record, or None if the tape recorded it.
 
         The tape may have been paused or reset, or its block may not have begun yet or may have ended already.
@@ -370,7 +372,7 @@ class ValueGraph:
 
     def _find_operation_break(
         self, node: ValueNode, input_node: ValueNode, primitive: Primitive, input_index: int
-    ) -> Break | None:
+    ) -> OptionalBreak:
         """Return the reason why an operation passes no gradient to one of its inputs, or None if it does pass one."""
         place = node.find_computation_use_or_creation_place()
         break_ = self._find_stop_gradient_assign_or_numpy_break(primitive, place) or self._find_dtype_break(
@@ -391,7 +393,7 @@ class ValueGraph:
         return None
 
     @staticmethod
-    def _find_stop_gradient_assign_or_numpy_break(primitive: Primitive, place: CodePlace | None) -> Break | None:
+    def _find_stop_gradient_assign_or_numpy_break(primitive: Primitive, place: OptionalPlace) -> OptionalBreak:
         """Return the break at an operation that always cuts the gradient, stores the value or passes it to NumPy."""
         name = primitive.name
         if name == "stop_gradient":
@@ -404,8 +406,8 @@ class ValueGraph:
 
     @staticmethod
     def _find_dtype_break(
-        node: ValueNode, input_node: ValueNode, primitive: Primitive, place: CodePlace | None
-    ) -> Break | None:
+        node: ValueNode, input_node: ValueNode, primitive: Primitive, place: OptionalPlace
+    ) -> OptionalBreak:
         """Return the break at a cast to a dtype without gradients, or at an input with such a dtype."""
         dtype = node.find_dtype()
         input_dtype = input_node.find_dtype()
@@ -425,7 +427,7 @@ class ValueGraph:
             return self.list_whether_inputs_get_adjoint(record, record.get_call(node.row))[input_index]
         return rules[min(input_index, len(rules) - 1)] is not None
 
-    def _find_break_in_py_function(self, node: ValueNode, place: CodePlace | None, input_index: int) -> Break | None:
+    def _find_break_in_py_function(self, node: ValueNode, place: OptionalPlace, input_index: int) -> OptionalBreak:
         """Return the break inside a ``tf.py_function``, or None. A function with a break passes back zeros."""
         call = node.required_recording.get_call(node.row)
         python_call: PythonCall | None
@@ -439,7 +441,7 @@ class ValueGraph:
             return None
         _calls_in_question.append(python_call)
         try:
-            break_: Break | None = hooks.find_break_on_tape_of_py_function(
+            break_: OptionalBreak = hooks.find_break_on_tape_of_py_function(
                 python_call.tape, python_call.outputs[node.row - call.row], python_call.inputs[input_index]
             )
         finally:

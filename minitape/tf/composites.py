@@ -14,7 +14,7 @@ import numpy as np
 from ..engine.tensor.conversion import constant as dense_constant
 from ..engine.tensor.conversion import convert_to_tensor
 from ..engine.tensor.tensor import Tensor, wrap_array_with_origin
-from ..engine.types import DTypeLike, Object, Value
+from ..engine.types import DTypeLike, Object, PickleParts, Value
 from ..engine.values import dtypes
 from ..engine.values.argument_errors import build_argument_error
 from ..engine.values.shape import TensorShape
@@ -114,7 +114,7 @@ class RaggedTensor:
         """Return the rows as a string."""
         return f"<tf.RaggedTensor {self.to_list()}>"
 
-    def __reduce__(self) -> tuple[object, ...]:
+    def __reduce__(self) -> PickleParts:
         """Return the function and arguments that ``pickle`` and ``copy`` use to re-create the tensor."""
         return _create_ragged_tensor, (self.values, self._lengths)
 
@@ -197,7 +197,7 @@ class SparseTensor:
         """Return the positions, elements and shape as a string."""
         return f"SparseTensor(indices={self.indices!s}, values={self.values!s}, dense_shape={self.dense_shape!s})"
 
-    def __reduce__(self) -> tuple[object, ...]:
+    def __reduce__(self) -> PickleParts:
         """Return the function and arguments that ``pickle`` and ``copy`` use to re-create the tensor."""
         return _create_sparse_tensor, (self.indices, self.values, self.dense_shape)
 

@@ -6,7 +6,6 @@ The functions and their arguments follow TensorFlow (https://www.tensorflow.org/
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from ..engine.record.provenance import set_origin_of_range
 from ..engine.tensor.checked_operators import promote_quotient_operands
 from ..engine.tensor.conversion import convert_to_tensor, is_numpy_value
 from ..engine.tensor.tensor import Tensor, wrap_array_with_origin
-from ..engine.types import Array, DTypeLike, GraphName, ShapeLike, Sizes, Value
+from ..engine.types import Array, DTypeLike, GraphName, ShapeLike, Sizes, TensorFunction, Value
 from ..engine.values import dtypes
 from ..engine.values.argument_errors import build_argument_error
 from ..engine.values.dtypes import as_dtype
@@ -137,7 +136,7 @@ def ones_like(input: Value, dtype: DTypeLike = None, name: GraphName = None) -> 
     return _create_filled_like(ones, input, dtype)
 
 
-def _create_filled_like(create: Callable[..., Tensor], input: Value, dtype: DTypeLike) -> Tensor:
+def _create_filled_like(create: TensorFunction, input: Value, dtype: DTypeLike) -> Tensor:
     """Create a tensor with the shape of ``input`` by calling ``zeros`` or ``ones``."""
     x = to_tensor(input)
     if x.dtype.kind == "s":

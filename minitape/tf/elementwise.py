@@ -19,7 +19,7 @@ from ..engine.tensor.checked_operators import promote_quotient_operands
 from ..engine.tensor.conversion import cast_tensor, convert_to_tensor
 from ..engine.tensor.operation import run_and_record, run_checked_binary
 from ..engine.tensor.tensor import EagerTensor, Tensor
-from ..engine.types import DTypeLike, Function, GraphName, Tensors, TextList, Value
+from ..engine.types import DTypeLike, Function, GraphName, TensorFunction, Tensors, TextList, Value
 from ..engine.values import dtypes
 from ..engine.values.argument_errors import build_argument_error
 from .arguments import (
@@ -141,7 +141,7 @@ def _set_name_and_docstring(
     return function
 
 
-def _define_unary(name: str, sentence: str, example: str, kinds: str = "fc", note: str = "") -> Callable[..., Tensor]:
+def _define_unary(name: str, sentence: str, example: str, kinds: str = "fc", note: str = "") -> TensorFunction:
     """Define a public elementwise function of one tensor.
 
     Args:
@@ -172,7 +172,7 @@ def _define_binary(
     primitive_name: str = "",
     convert: Callable[[Value, Value], Tensors] = convert_to_one_dtype,
     note: str = "",
-) -> Callable[..., Tensor]:
+) -> TensorFunction:
     """Define a public elementwise function of two tensors whose shapes broadcast.
 
     Args:

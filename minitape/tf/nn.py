@@ -5,14 +5,12 @@ The functions and their arguments follow TensorFlow (https://www.tensorflow.org/
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from ..engine.table.accelerator import fast
 from ..engine.table.primitives import TABLE, activation  # noqa: F401 - Importing it fills the table.
 from ..engine.tensor.tensor import Tensor
-from ..engine.types import GraphName, Value
+from ..engine.types import GraphName, TensorFunction, Value
 from ..engine.values import dtypes
 from ..engine.values.argument_errors import build_argument_error
 from .arguments import apply_primitive, normalize_axis, to_tensor, to_tensor_of_dtype_kind
@@ -46,9 +44,7 @@ def _relu(features: Value, name: GraphName = None) -> Tensor:
 
 
 _relu.__name__ = _relu.__qualname__ = "relu"
-relu: Callable[..., Tensor] = fast.get_fast_operation_function(
-    _relu, TABLE["relu"], "relu", signature="features, name=None"
-)
+relu: TensorFunction = fast.get_fast_operation_function(_relu, TABLE["relu"], "relu", signature="features, name=None")
 relu.__module__ = __name__
 relu.__doc__ = _relu.__doc__
 

@@ -5,7 +5,6 @@ The functions and their arguments follow TensorFlow (https://www.tensorflow.org/
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from sys import _getframe
 from typing import NamedTuple
 
@@ -16,7 +15,7 @@ from ..engine.table.primitives.numerics import get_extreme_value_of_dtype
 from ..engine.tensor.conversion import cast_tensor
 from ..engine.tensor.operation import run_and_record
 from ..engine.tensor.tensor import EagerTensor, Tensor, wrap_array_with_origin
-from ..engine.types import DTypeLike, GraphName, OptionalFlag, Value
+from ..engine.types import DTypeLike, GraphName, OptionalFlag, TensorFunction, Value
 from ..engine.values import dtypes
 from ..engine.values.argument_errors import build_argument_error
 from ..engine.values.dtypes import as_dtype
@@ -47,7 +46,7 @@ _DOC_TEMPLATE = """Return {} along the given axes.
 _DTYPE_NAMES = {"fciu": "numbers", "fiu": "real numbers", "b": "bools"}
 
 
-def _define_reduction(name: str, sentence: str, example: str, kinds: str, note: str = "") -> Callable[..., Tensor]:
+def _define_reduction(name: str, sentence: str, example: str, kinds: str, note: str = "") -> TensorFunction:
     """Define a public reduction function that applies a primitive.
 
     Args:
@@ -237,7 +236,7 @@ def add_n(inputs: Value, name: GraphName = None) -> Tensor:
 # -- positions and orders --------------------------------------------------------------------------
 
 
-def _define_arg_extreme(name: str, extreme: str, example_result: int) -> Callable[..., Tensor]:
+def _define_arg_extreme(name: str, extreme: str, example_result: int) -> TensorFunction:
     """Define ``argmax`` or ``argmin``.
 
     Args:

@@ -17,7 +17,18 @@ from ..hooks import hooks
 from ..record.provenance import build_origin, log_escape
 from ..record.row_parts import FLOAT_TYPES
 from ..record.thread_state import state
-from ..types import Array, Function, Index, NumPyType, Object, OptionalFlag, OptionalText, Sizes, TensorMembers
+from ..types import (
+    Array,
+    Function,
+    Index,
+    NumPyType,
+    Object,
+    OptionalFlag,
+    OptionalText,
+    PickleParts,
+    Sizes,
+    TensorMembers,
+)
 from ..values.dtypes import _BY_NUMPY, DType, as_dtype
 from ..values.shape import TensorShape
 
@@ -222,7 +233,7 @@ class EagerTensor(Tensor, metaclass=_FullName):
         """Return the tensor itself, because tensors never change."""
         return self
 
-    def __reduce__(self) -> tuple[object, ...]:
+    def __reduce__(self) -> PickleParts:
         """Return the function and arguments that pickle and copy use to rebuild the tensor."""
         from .conversion import convert_to_tensor
 

@@ -35,7 +35,17 @@ from .variable_operators import VariableOperators
 if TYPE_CHECKING:
     from ..backward.tape import GradientTape
     from ..record.record import Record
-    from ..types import DTypeLike, Function, Index, NumPyType, ShapeLike, Value, VariableOrNone, VariableSlice
+    from ..types import (
+        DTypeLike,
+        Function,
+        Index,
+        NumPyType,
+        PickleParts,
+        ShapeLike,
+        Value,
+        VariableOrNone,
+        VariableSlice,
+    )
     from ..values.dtypes import DType
 
 _creation_numbers = count()
@@ -566,7 +576,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
         """Return the variable itself, because a copy would share its state."""
         return self
 
-    def __reduce__(self) -> tuple[object, ...]:
+    def __reduce__(self) -> PickleParts:
         """Return the function that pickle and copy use to rebuild the variable from its current value."""
         value = self.numpy()
         dtype = self.dtype
@@ -614,7 +624,7 @@ class UnreadVariable(ResourceVariable):
     def _assign(self, change: Tensor, method: str, read_value: bool = True) -> UnreadVariable | None:
         return self._base._assign(change, method, read_value)
 
-    def __reduce__(self) -> tuple[object, ...]:
+    def __reduce__(self) -> PickleParts:
         """Raise ValueError, because TensorFlow does not allow copies either."""
         raise ValueError("The result of an assignment cannot be pickled or deep-copied. Use its variable instead.")
 

@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     import builtins
 
-    from ..types import DTypeLike, NumPyType, Object
+    from ..types import DTypeLike, NumPyType, Object, PickleParts
 
 
 class DType:
@@ -70,7 +70,7 @@ class DType:
         """Return TensorFlow's enum number for the dtype."""
         return self.number
 
-    def __reduce__(self) -> tuple[object, ...]:
+    def __reduce__(self) -> PickleParts:
         """Return the name under which pickle finds the type, so that each type remains a single object."""
         return as_dtype, (self.name,)
 
