@@ -295,7 +295,7 @@ def _write_while_row(condition_function: Callable, body_function: Callable, vari
             values = outputs[:count]
         return [*values, saved_turns]
 
-    def sweep_loop(positions: Sequence, inputs: Sequence, output_adjoints: Sequence, saved_turns: Sequence) -> list:
+    def sweep_loop(positions: Sequence, inputs: Sequence, output_adjoints: Sequence, saved_turns: list) -> list:
         """Sweep through the iterations in reverse order.
 
         The adjoints of the loop variables are passed from each iteration to the previous iteration. The shares of
@@ -304,14 +304,13 @@ def _write_while_row(condition_function: Callable, body_function: Callable, vari
         values, _, body_inputs = split_loop_inputs(inputs)
         is_recorded = isinstance(output_adjoints[0], Tensor)
         zeros = TABLE["zeros_like"] if is_recorded else np.zeros_like
-        visited_turns = []
-        for turn_values, saved in saved_turns:
-            if not is_recorded:
-                visited_turns.append((turn_values, saved))
-                continue
+        visited_turns = saved_turns
+        if is_recorded:
             # Recorded operations recompute the loop variables, because the gradient must be differentiable.
-            visited_turns.append((values, saved))
-            values = concrete_body.replay_rows([*values, *body_inputs])
+            visited_turns = []
+            for _, saved in saved_turns:
+                visited_turns.append((values, saved))
+                values = concrete_body.replay_rows([*values, *body_inputs])
         adjoints = output_adjoints
         input_adjoints: list = [None] * len(body_inputs)
         for values, saved in reversed(visited_turns):

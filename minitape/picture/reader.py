@@ -235,9 +235,9 @@ class TapeReader(Reader):
         if type(value) is ArraySpec:
             value = self.kept_arrays.get(row, value)
         packed_value = None if type(value) is ArraySpec else pack_value(value)
-        released_field: RowFields = {"released": packed_value is None}
+        is_released = packed_value is None
         if primitive is None:
-            form = self._build_shared_form(row, op, site, context, tapes) | released_field
+            form = self._build_shared_form(row, op, site, context, tapes, is_released)
             self._leaf_states[row] = self._build_leaf_state_fields(row)
             return PictureRow(row, form, inputs, None, packed_value)
         own_fields: RowFields = (
@@ -251,13 +251,13 @@ class TapeReader(Reader):
             tapes,
             value.shape,
             value.dtype,
-            packed_value is None,
+            is_released,
             row in self._watchers_by_row,
         )
         shared_form = context.forms.get(key)
         # The label of such a row is the name of a function, so these rows cannot share a form.
         if shared_form is None or primitive is CUSTOM or primitive.name == "function":
-            shared_form = context.forms[key] = self._build_shared_form(row, op, site, context, tapes) | released_field
+            shared_form = context.forms[key] = self._build_shared_form(row, op, site, context, tapes, is_released)
         if (
             inputs
             and tapes
@@ -267,7 +267,9 @@ class TapeReader(Reader):
             own_fields["cut"] = "integer"
         return PictureRow(row, shared_form, inputs, None, packed_value, own_fields or None)
 
-    def _build_shared_form(self, row: int, op: int, site: int, context: RowContext, tapes: int) -> RowFields:
+    def _build_shared_form(
+        self, row: int, op: int, site: int, context: RowContext, tapes: int, is_released: bool = False
+    ) -> RowFields:
         """Return the fields that a row shares with rows that have the same operation, location and tapes."""
         record = self.required_recording
         file, line = self._note_file_and_find_line(context.place, site)
@@ -292,7 +294,7 @@ class TapeReader(Reader):
             form["cut"] = "paused"
         return {
             **form,
-            "released": False,
+            "released": is_released,
             "scope": [shorten_name(part) for part in context.scope] if is_operation else [],
             "by": context.writer,
             "tapes": [tape_number for tape_number in range(len(self.tapes)) if tapes >> tape_number & 1],
