@@ -121,19 +121,14 @@ class Alignment:
             yield *pair, pair
         own_rows, other_rows = (rows[start : start + MAX_ALIGNED_ROWS] for rows in (own_rows, other_rows))
         own_keys, other_keys = (keys[start : start + MAX_ALIGNED_ROWS] for keys in (own_keys, other_keys))
-        for tag, begin, end, other_begin, other_end in SequenceMatcher(
-            None, own_keys, other_keys, autojunk=False
-        ).get_opcodes():
-            if tag == "equal":
-                for pair in zip(own_rows[begin:end], other_rows[other_begin:other_end], strict=True):
-                    yield *pair, pair
-            else:
-                next_rows = (
-                    own_rows[begin] if begin < len(own_rows) else None,
-                    other_rows[other_begin] if other_begin < len(other_rows) else None,
-                )
-                for pair in zip_longest(own_rows[begin:end], other_rows[other_begin:other_end]):
-                    yield *pair, next_rows
+        matcher = SequenceMatcher(None, own_keys, other_keys, autojunk=False)
+        for _, begin, end, other_begin, other_end in matcher.get_opcodes():
+            next_rows = (
+                own_rows[begin] if begin < len(own_rows) else None,
+                other_rows[other_begin] if other_begin < len(other_rows) else None,
+            )
+            for pair in zip_longest(own_rows[begin:end], other_rows[other_begin:other_end]):
+                yield *pair, next_rows
 
     def compare_rows_and_record_difference(
         self, own_row: OptionalRow, other_row: OptionalRow, next_rows: RowPair
