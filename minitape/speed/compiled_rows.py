@@ -266,7 +266,7 @@ class ProgramWriter:
     def _add_function_to_scope(self, function: Function) -> str:
         """Add the function of a run to the scope under a new name and return the name."""
         name = f"k{self.function_count}"
-        self.function_count = self.function_count + 1
+        self.function_count += 1
         self.scope[name] = function
         return name
 

@@ -270,7 +270,7 @@ class _StepFunctions(dict["Object", "Function"]):
     reads them.
     """
 
-    def __missing__(self, key: tuple[type[object] | None, int, int, int]) -> Function:
+    def __missing__(self, key: tuple[Object, int, int, int]) -> Function:
         """Generate and store the step function for a key."""
         value_type, code, *inputs_matter = key
         primitive = BY_CODE[code - FIRST_CODE]
@@ -287,12 +287,7 @@ class _StepFunctions(dict["Object", "Function"]):
                 )
             else:
                 text += _write_share_lines(primitive, rule, x, row, value_type, may_overwrite=row == last_row)
-        if is_recorded:
-            functions = build_recorded_functions()
-        elif value_type is None:
-            functions = ARRAY
-        else:
-            functions = SCALAR.get(value_type, ARRAY)
+        functions = build_recorded_functions() if is_recorded else SCALAR.get(value_type, ARRAY)
         rules = dict(zip(("rule_x", "rule_y"), LARGE_FORMS[code].rules, strict=False))
         namespace = (
             functions
