@@ -127,6 +127,7 @@ Spans: TypeAlias = list[tuple[int, int]]
 # Dictionaries that map the program's names to their values. If several contain the same name, the first one takes
 # precedence.
 Namespaces: TypeAlias = Iterable[dict[str, object]]
+NamespaceList: TypeAlias = list[dict[str, object]]
 # Anything that can index an array, a tensor or a variable.
 Index: TypeAlias = "SupportsIndex | slice | EllipsisType | np.ndarray | Tensor | ResourceVariable | Sequence | None"
 # The attributes of an operation, or keyword arguments. Each value has its own type.

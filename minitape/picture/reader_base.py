@@ -14,6 +14,7 @@ from typing import Any
 from ..engine.types import (
     ArraysByRow,
     NamesByRow,
+    NamespaceList,
     Namespaces,
     Object,
     OptionalFrame,
@@ -31,7 +32,7 @@ EMPTY_RECORD_NAME = "r0"  # The name of a recording without rows.
 _record_numbers = count(1)
 
 
-def collect_namespaces(frame: OptionalFrame = None) -> list[dict[str, object]]:
+def collect_namespaces(frame: OptionalFrame = None) -> NamespaceList:
     """Return the dictionaries in which the Python names of tensors are looked up.
 
     Args:

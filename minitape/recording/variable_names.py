@@ -4,7 +4,7 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping
 
 from ..engine.record.interrupt_safe import TemporaryAttributes
-from ..engine.types import Namespaces
+from ..engine.types import NamespaceList, Namespaces
 
 
 class _CollectedNamespaces(threading.local):
@@ -14,7 +14,7 @@ class _CollectedNamespaces(threading.local):
         namespaces: The dictionaries, or None if the names come from the frames of the current thread.
     """
 
-    namespaces: list[dict[str, object]] | None = None
+    namespaces: NamespaceList | None = None
 
 
 _collected = _CollectedNamespaces()
@@ -31,7 +31,7 @@ def use_namespaces_for_names(namespaces: Namespaces) -> TemporaryAttributes:
     return TemporaryAttributes(_collected, namespaces=list(namespaces))
 
 
-def list_collected_namespaces() -> list[dict[str, object]] | None:
+def list_collected_namespaces() -> NamespaceList | None:
     """Return the dictionaries that :func:`use_namespaces_for_names` has set, or None outside such a block."""
     return _collected.namespaces
 
