@@ -9,21 +9,15 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, NoReturn
 
 from minitape.common.read_data import read_text
-from minitape.course.course_texts import (
-    ExerciseTexts,
-    LessonSourceError,
-    LessonTexts,
-    ListedMistake,
-    RetryQuestion,
-    TrialTexts,
-)
+from minitape.course.course_texts import ExerciseTexts, LessonTexts, ListedMistake, RetryQuestion, TrialTexts
+from minitape.course.exercise import Exercise
 
 LESSONS_FOLDER = Path(__file__).parents[1] / "minitape" / "course" / "lessons"
 CELL_MARKS = {"folded", "document", "exercise", "follows-answers", "nbval-ignore-output", "raises-exception", "cell"}
@@ -48,6 +42,10 @@ _MEMBER = re.compile(rf"has `(.+?)` {ARROW} (.*)")
 _ERROR = re.compile(rf"raises `(.+?)` {ARROW} (.*)")
 _CHANGE = re.compile(rf"`(.+?)` => `(.+?)` {ARROW} (.*)")
 _VALUE = re.compile(rf"(?:(.+?): )?`(.+?)` {ARROW} (.*)")
+
+
+class LessonSourceError(ValueError):
+    """The source of a lesson cannot be read, or does not fit the Python of its exercises."""
 
 
 @dataclass(frozen=True)
@@ -146,6 +144,46 @@ def parse_lesson(text: str, file_name: str = "lesson") -> LessonSource:
         LessonSourceError: If a line does not follow the format.
     """
     return _Parser(text, file_name).parse()
+
+
+def require_matching_texts(texts: LessonTexts, exercises: Sequence[Exercise]) -> None:
+    """Require that a lesson's source and its Python code name the same exercises, mistakes, sentences and trials.
+
+    Args:
+        texts: The texts from the source.
+        exercises: The exercises in Python, without their texts.
+
+    Raises:
+        LessonSourceError: If an exercise, a mistake or a trial has no text in the source, or a text has no use.
+    """
+    unused = texts.exercises.keys() - {exercise.name for exercise in exercises}
+    if unused_names := sorted(name for name in unused if texts.exercises[name] != ExerciseTexts()):
+        raise LessonSourceError(f"the lesson has texts for exercises that do not exist in Python: {unused_names}")
+    for exercise in exercises:
+        exercise_texts = texts.exercises.get(exercise.name, ExerciseTexts())
+        if not exercise_texts.hints:
+            raise LessonSourceError(f"the source of the lesson has no hints for exercise {exercise.name}")
+        names_in_source = {wrong.answer for wrong in exercise_texts.wrong_answers if wrong.kind == "name"}
+        names_in_python = {mistake.named for mistake in exercise.mistakes} | _list_names_in_functions(exercise, texts)
+        if differing_names := sorted(names_in_source ^ names_in_python):
+            raise LessonSourceError(
+                f"exercise {exercise.name} has names that appear only in Python or only in its source: "
+                f"{differing_names}"
+            )
+        for trial in exercise.trials:
+            if trial.program not in exercise_texts.trials:
+                raise LessonSourceError(f"exercise {exercise.name} has no texts for the trial {trial.program!r}")
+
+
+def _list_names_in_functions(exercise: Exercise, texts: LessonTexts) -> set[str]:
+    """List the names of sentences that an exercise's own checks return, which are their strings with spaces."""
+    names = set()
+    for function in (exercise.also, exercise.of_wrong):
+        code = getattr(function, "__code__", None)
+        if code and function.__module__.startswith("minitape.course.lesson_"):
+            constants = [constant for constant in code.co_consts if isinstance(constant, str)]
+            names |= {constant for constant in constants if " " in constant and constant != function.__doc__}
+    return names - texts.sentences.keys()
 
 
 class _Parser:

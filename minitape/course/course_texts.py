@@ -102,10 +102,6 @@ class LessonTexts:
     sentences: TextsByName = field(default_factory=dict)
 
 
-class LessonSourceError(ValueError):
-    """The source of a lesson cannot be read, or does not fit the Python of its exercises."""
-
-
 @cache
 def read_lesson(lesson: str) -> LessonTexts:
     """Read the texts of a lesson of the course.

@@ -8,9 +8,9 @@ from importlib import import_module
 from typing import Any
 
 from ..common.translation import say
-from ..engine.types import Names, NameSet, TextList, TextsByName
+from ..engine.types import Names, TextList, TextsByName
 from .answer_comparison import AnswerComparison, compare_answers
-from .course_texts import ExerciseTexts, LessonSourceError, list_built_in_lessons, read_lesson
+from .course_texts import ExerciseTexts, TrialTexts, list_built_in_lessons, read_lesson
 from .trials import AnswerTrial
 
 Case = tuple[Any, ...]  # The arguments of a function can be anything.
@@ -214,31 +214,16 @@ def complete_exercises(lesson: str, exercises: Sequence[Exercise]) -> tuple[Exer
 
     Returns:
         The exercises with their hints, and with the likely wrong answers and the replies to them.
-
-    Raises:
-        LessonSourceError: If an exercise, a mistake or a trial has no text in the source, or a text has no use.
     """
     texts_by_exercise = read_lesson(lesson).exercises
-    unused = texts_by_exercise.keys() - {exercise.name for exercise in exercises}
-    if unused_names := sorted(name for name in unused if texts_by_exercise[name] != ExerciseTexts()):
-        raise LessonSourceError(f"lesson {lesson} has texts for exercises that do not exist in Python: {unused_names}")
-    return tuple(_complete_exercise(exercise, texts_by_exercise.get(exercise.name)) for exercise in exercises)
+    return tuple(_complete_exercise(exercise, texts_by_exercise[exercise.name]) for exercise in exercises)
 
 
-def _complete_exercise(exercise: Exercise, texts: ExerciseTexts | None) -> Exercise:
-    if texts is None or not texts.hints:
-        raise LessonSourceError(f"the source of the lesson has no hints for exercise {exercise.name}")
-    names_in_python = {mistake.named for mistake in exercise.mistakes} | _list_names_in_functions(exercise)
+def _complete_exercise(exercise: Exercise, texts: ExerciseTexts) -> Exercise:
     replies_by_kind: dict[str, dict[Answer, str]] = {kind: {} for kind in ("change", "program", "member", "name")}
     for wrong in texts.wrong_answers:
         if wrong.kind in replies_by_kind:
             replies_by_kind[wrong.kind][wrong.answer] = wrong.reply
-    sentences = replies_by_kind["name"]
-    if sentences.keys() != names_in_python:
-        raise LessonSourceError(
-            f"exercise {exercise.name} has names that appear only in Python or only in its source: "
-            f"{sorted(sentences.keys() ^ names_in_python)}"
-        )
     changes = {" => ".join(pieces): reply for pieces, reply in replies_by_kind["change"].items()}
     return replace(
         exercise,
@@ -249,8 +234,8 @@ def _complete_exercise(exercise: Exercise, texts: ExerciseTexts | None) -> Exerc
         mistakes=[*_iter_mistakes(exercise, texts)],
         changes=changes | replies_by_kind["program"],
         reasons=replies_by_kind["member"],
-        sentences=sentences,
-        trials=[_complete_trial(exercise.name, trial, texts) for trial in exercise.trials],
+        sentences=replies_by_kind["name"],
+        trials=[_complete_trial(trial, texts.trials[trial.program]) for trial in exercise.trials],
     )
 
 
@@ -270,23 +255,9 @@ def _iter_mistakes(exercise: Exercise, texts: ExerciseTexts) -> Iterator[Mistake
             yield replace(named_mistakes[wrong.answer], hint=wrong.reply)
 
 
-def _complete_trial(exercise_name: str, trial: AnswerTrial, texts: ExerciseTexts) -> AnswerTrial:
-    trial_texts = texts.trials.get(trial.program)
-    if trial_texts is None:
-        raise LessonSourceError(f"exercise {exercise_name} has no texts for the trial {trial.program!r}")
-    slips = [(wrong.answer, wrong.reply) for wrong in trial_texts.wrong_answers]
-    return replace(trial, hints=tuple(trial_texts.hints), slips=slips)
-
-
-def _list_names_in_functions(exercise: Exercise) -> NameSet:
-    """List the names of sentences that an exercise's own checks return, which are their strings with spaces."""
-    names: NameSet = set()
-    for function in (exercise.also, exercise.of_wrong):
-        code = getattr(function, "__code__", None)
-        if code and function.__module__.startswith("minitape.course.lesson_"):
-            texts = (constant for constant in code.co_consts if isinstance(constant, str))
-            names |= {text for text in texts if " " in text and text != function.__doc__}
-    return names - read_lesson(exercise.lesson).sentences.keys()
+def _complete_trial(trial: AnswerTrial, texts: TrialTexts) -> AnswerTrial:
+    slips = [(wrong.answer, wrong.reply) for wrong in texts.wrong_answers]
+    return replace(trial, hints=tuple(texts.hints), slips=slips)
 
 
 def say_from_lesson(lesson: str, name: str, **values: object) -> str:

@@ -1,6 +1,8 @@
 """A lesson has one source: the notebook agrees with it, and Python and the source know the same names."""
 
 import json
+import runpy
+import sys
 from dataclasses import fields, replace
 
 import nbformat
@@ -9,10 +11,17 @@ from test_exercise_programs import check_program
 
 from minitape.cli.lesson_files import find_lessons_folder
 from minitape.cli.notebook_rules import format_outputs
-from minitape.course.course_texts import LessonSourceError, LessonTexts, read_lesson
+from minitape.course.course_texts import LessonTexts, list_built_in_lessons, read_lesson
 from minitape.course.exercise import ADDED_EXERCISES, Exercise, Mistake, collect_exercises, complete_exercises
 from tests.build_lessons import build_notebook, list_missing_output_lines
-from tests.lesson_source import get_lesson_name, list_lesson_sources, parse_lesson, read_lesson_source
+from tests.lesson_source import (
+    LessonSourceError,
+    get_lesson_name,
+    list_lesson_sources,
+    parse_lesson,
+    read_lesson_source,
+    require_matching_texts,
+)
 from tests.translate import list_remaining_texts, take_translations_from_source, update_catalog
 
 SOURCES = list_lesson_sources()
@@ -229,9 +238,26 @@ def test_an_exercise_gets_its_texts_from_the_source(lesson):
         ),
     ],
 )
-def test_a_text_without_use_and_a_name_without_text_are_errors(lesson, exercises, problem):
+def test_a_text_without_use_and_a_name_without_text_are_errors(exercises, problem):
     with pytest.raises(LessonSourceError, match=problem):
-        complete_exercises("99", exercises)
+        require_matching_texts(parse_lesson(EXERCISE), exercises)
+
+
+@pytest.mark.parametrize("number", sorted(list_built_in_lessons()))
+def test_python_and_the_source_of_a_lesson_name_the_same(number, monkeypatch):
+    found = []
+
+    def note_exercises(_, exercises):
+        found.extend(exercises)
+        return tuple(exercises)
+
+    monkeypatch.setattr("minitape.course.exercise.complete_exercises", note_exercises)
+    name = f"minitape.course.lesson_{number}"
+    monkeypatch.delitem(sys.modules, name, raising=False)  # Otherwise, runpy warns of a second copy.
+    module = runpy.run_module(name)
+    if "EXERCISES" not in module:  # Lesson 13 builds its exercises when they are asked for.
+        module["__getattr__"]("EXERCISES")
+    require_matching_texts(read_lesson(number), found)
 
 
 @pytest.mark.parametrize(
