@@ -243,16 +243,17 @@ def _iter_mistakes(exercise: Exercise, texts: ExerciseTexts) -> Iterator[Mistake
     """Yield the likely wrong answers in the order of the source: values, and the mistakes that Python names."""
     named_mistakes = {mistake.named: mistake for mistake in exercise.mistakes}
     for wrong in texts.wrong_answers:
-        if wrong.kind == "value" and wrong.part and isinstance(exercise.expect, list):
-            wrong_list = [*exercise.expect]
-            wrong_list[int(wrong.part) - 1] = wrong.answer
-            yield Mistake(wrong_list, wrong.reply)
-        elif wrong.kind == "value" and wrong.part:
-            yield Mistake({wrong.part: wrong.answer}, wrong.reply)
-        elif wrong.kind == "value":
-            yield Mistake(wrong.answer, wrong.reply)
-        elif wrong.kind == "name" and wrong.answer in named_mistakes:
-            yield replace(named_mistakes[wrong.answer], hint=wrong.reply)
+        answer = wrong.answer
+        if wrong.kind == "name" and answer in named_mistakes:
+            yield replace(named_mistakes[answer], hint=wrong.reply)
+        if wrong.kind != "value":
+            continue
+        if wrong.part and isinstance(exercise.expect, list):
+            answer = [*exercise.expect]
+            answer[int(wrong.part) - 1] = wrong.answer
+        elif wrong.part:
+            answer = {wrong.part: answer}
+        yield Mistake(answer, wrong.reply)
 
 
 def _complete_trial(trial: AnswerTrial, texts: TrialTexts) -> AnswerTrial:
