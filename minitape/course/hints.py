@@ -123,7 +123,7 @@ def describe_wrong_places(answer: Answer, expected: Answer, is_same: Program) ->
         return ""
     place = wrong_places[0]
     ordinals = [say("first"), say("second"), say("third"), say("fourth"), say("fifth"), say("sixth"), say("seventh")]
-    name = ordinals[int(place) - 1] if place.isdigit() and int(place) <= len(ordinals) else place
+    name = dict(zip("1234567", ordinals, strict=True)).get(place, place)
     if len(wrong_places) > 1:
         return say(
             "{right} of {of} values are right. Look at the {place} value first.",
@@ -322,7 +322,7 @@ def _describe_mistake_in_part(answer: Answer, expected: Answer, is_row_number: b
 
 
 def _describe_wrong_number(number: float, expected: float, is_integer: bool) -> str:
-    if np.isnan(number) or np.isinf(number):
+    if not np.isfinite(number):
         return ""
     if expected and np.isclose(number, -expected, EXACT_TOLERANCE):
         return say("The size is right, but the sign is wrong.")
