@@ -348,7 +348,7 @@ def find_unused_tape_hint(exercise: Exercise, observed_runs: ObservedRuns) -> st
             )
         if not observed.calls:  # The case may not need a call, if its answer contains no derivative.
             continue
-        if not observed.recorded_count:
+        if not any(call.is_recorded for call in observed.calls):
             return say(
                 "Your program called the function, but no tape recorded the call. Record it with a tape and ask that "
                 "tape for the gradient."

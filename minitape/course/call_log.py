@@ -117,9 +117,9 @@ class ObservedRun:
     max_tapes: OptionalNumber = None
 
     @property
-    def recorded_count(self) -> int:
-        """The number of calls that a tape recorded."""
-        return sum(call.is_recorded for call in self.calls)
+    def sweep_count(self) -> int:
+        """The number of sweeps of all questions."""
+        return sum(question.sweep_count for question in self.questions)
 
     def has_answer(self, number: float) -> bool:
         """Return whether this number, or several numbers that include it, answered a question."""

@@ -70,7 +70,7 @@ def _read_variables(variables: Answer) -> Answer:
 def _find_missing_variable_hint(answer: Program, observed_runs: ObservedRuns) -> str:
     if not all(run.assign_count for run in observed_runs):
         return "no variable changed"
-    counts = [sum(question.sweep_count for question in run.questions) for run in observed_runs]
+    counts = [run.sweep_count for run in observed_runs]
     if any(count > arguments[2] for count, arguments in zip(counts, FIT_CASES, strict=True)):
         return "more than one sweep"
     if all(hasattr(variable, "assign") for variable in answer(VALLEY, [2.0, -1.0], 1, 0.1)):

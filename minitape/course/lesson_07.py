@@ -27,7 +27,7 @@ def _compute_hessian_product(f: UnknownFunction, point: Point, direction: Point)
 
 def _find_full_hessian_hint(answer: Answer, observed_runs: ObservedRuns) -> str:
     """Say that the product was computed with the whole Hessian, in more than two sweeps, or return "" if it was not."""
-    if any(sum(question.sweep_count for question in run.questions) > 2 for run in observed_runs):
+    if any(run.sweep_count > 2 for run in observed_runs):
         return "more than two sweeps"
     return ""
 

@@ -55,10 +55,7 @@ def _find_tracing_hint(answer: Function, observed_runs: ObservedRuns) -> str:
     for run in observed_runs:
         # A tape inside the traced function has no row for that function. Its only question is part of each call.
         penalties = [question for question in run.questions if {"multiply", "add"} <= set(question.operations)]
-        if (
-            any("function" in question.operations for question in penalties)
-            or sum(question.sweep_count for question in run.questions) + len(penalties) < 2
-        ):
+        if any("function" in question.operations for question in penalties) or run.sweep_count + len(penalties) < 2:
             return "penalty outside the loss"
     if not _find_repeated_run_hint(answer, observed_runs):
         return ""
