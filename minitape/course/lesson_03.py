@@ -3,9 +3,10 @@
 from collections.abc import Callable
 from contextlib import suppress
 from functools import wraps
+from itertools import accumulate
 
 from ..common.translation import say
-from ..engine.types import FloatList, OptionalFloat
+from ..engine.types import FloatList
 from .answer_comparison import LabeledValue, append_colon_zero_to_names, to_numpy_value
 from .call_log import ObservedRuns
 from .exercise import Answer, Exercise, Mistake, Program, complete_exercises
@@ -62,14 +63,9 @@ def _find_variable_use_hint(answer: Program, observed_runs: ObservedRuns) -> str
     return "" if all(run.assign_count for run in observed_runs) else "no variable changed"
 
 
-def _compute_running_average(numbers: FloatList, rate: float, start: OptionalFloat = None) -> FloatList:
+def _compute_running_average(numbers: FloatList, rate: float) -> FloatList:
     """Compute the running average after each number."""
-    average = numbers[0] if start is None else start
-    averages = []
-    for number in numbers:
-        average += rate * (number - average)
-        averages.append(average)
-    return averages
+    return [*accumulate(numbers, lambda average, number: average + rate * (number - average))]
 
 
 EXERCISES = complete_exercises(

@@ -52,8 +52,7 @@ def _run_descent(f: UnknownFunction, starts: Sequence[float], steps: int, rate: 
     numbers = list(starts)
     for _ in range(steps):
         slopes = f.compute_derivatives(*numbers)
-        for place in range(len(numbers)):
-            numbers[place] -= rate * slopes[place]
+        numbers = [number - rate * slope for number, slope in zip(numbers, slopes, strict=True)]
     return numbers
 
 
@@ -64,14 +63,13 @@ def _build_adversarial_input(f: UnknownFunction, x: Sequence[float], step: float
 
 def _read_variables(variables: Answer) -> Answer:
     """Read the values of the variables in a list. Return anything else unchanged."""
-    return [to_numpy_value(variable) for variable in variables] if isinstance(variables, (list, tuple)) else variables
+    return [*map(to_numpy_value, variables)] if isinstance(variables, (list, tuple)) else variables
 
 
 def _find_missing_variable_hint(answer: Program, observed_runs: ObservedRuns) -> str:
     if not all(run.assign_count for run in observed_runs):
         return "no variable changed"
-    counts = [run.sweep_count for run in observed_runs]
-    if any(count > arguments[2] for count, arguments in zip(counts, FIT_CASES, strict=True)):
+    if any(run.sweep_count > arguments[2] for run, arguments in zip(observed_runs, FIT_CASES, strict=True)):
         return "more than one sweep"
     if all(hasattr(variable, "assign") for variable in answer(VALLEY, [2.0, -1.0], 1, 0.1)):
         return ""
