@@ -19,7 +19,7 @@ from itertools import starmap
 import numpy as np
 
 from ..common.translation import format_error, join_sentences, say, truncate_text
-from ..engine.types import OptionalFlag, OptionalText, TextList, TextPair, TextSequence
+from ..engine.types import OptionalFlag, OptionalText, TextList, TextSequence
 from .answer_comparison import (
     AnswerComparison,
     append_colon_zero_to_names,
@@ -133,13 +133,17 @@ def _judge_class(exercise: Exercise, answer: Answer) -> Verdict:
     earlier_hint = _describe_earlier_trial_failure(exercise, answer)
     if last_outcome.has_passed:
         return Verdict(not earlier_hint, trial_lines, earlier_hint, logged_as=earlier_hint, further_hints=())
-    error_line, typo_hint = _find_error_line_and_typo_hint(last_outcome.error, method)
+    error_line = typo_hint = ""
+    if error := last_outcome.error:
+        error_line = find_error_line(error, method)
+        # The test itself may read an attribute that the class lacks. Then the learner made no typo.
+        typo_hint = find_name_error_hint(error, method) if error_line else ""
     hint = typo_hint or last_outcome.find_hint(count_tries(exercise.name))
     part_hint = ""
     if hint in last_outcome.trial.hints:
         part_hint = (
             earlier_hint
-            or _find_trial_error_hint(last_outcome.error, error_line)
+            or _find_trial_error_hint(error, error_line)
             or describe_wrong_places(last_outcome.value, last_outcome.trial.expect, is_same_within_tolerance)
         )
     return Verdict(
@@ -157,28 +161,19 @@ def _describe_earlier_trial_failure(exercise: Exercise, learner_class: Answer) -
     """Describe the first earlier exercise for which the class fails a test, or return "" if it fails none."""
     # A tape that was written in its lesson may be handed in again in a later one.
     for earlier in (collect_exercises(TAPE_LESSON) | collect_exercises(exercise.lesson)).values():
-        failed_outcome = (
-            run_trials_until_failure(earlier.expect, learner_class, earlier.trials)[-1]
-            if earlier.trials and earlier.expect == exercise.expect and earlier.name < exercise.name
-            else None
-        )
-        if failed_outcome is not None and not failed_outcome.has_passed:
+        if not earlier.trials or earlier.expect != exercise.expect or earlier.name >= exercise.name:
+            continue
+        outcome = run_trials_until_failure(earlier.expect, learner_class, earlier.trials)[-1]
+        if not outcome.has_passed:
             sentence = say(
                 "A test of exercise {name} fails: {program} gives {value}, but it should give {expected}.",
                 name=earlier.name,
-                program="; ".join(failed_outcome.trial.list_lines()),
-                value=failed_outcome.describe_result(),
-                expected=format_answer(failed_outcome.trial.expect),
+                program="; ".join(outcome.trial.list_lines()),
+                value=outcome.describe_result(),
+                expected=format_answer(outcome.trial.expect),
             )
-            return join_sentences(sentence, earlier.say(failed_outcome.find_hint(0)))
+            return join_sentences(sentence, earlier.say(outcome.find_hint(0)))
     return ""
-
-
-def _find_error_line_and_typo_hint(error: Exception | None, method: Program) -> TextPair:
-    """Find the learner's line that raised an error, and a hint if a name in it is misspelled, or "" for each."""
-    line = "" if error is None else find_error_line(error, method)
-    # The test itself may read an attribute that the class lacks. Then the learner made no typo.
-    return line, find_name_error_hint(error, method) if error and line else ""
 
 
 def _find_trial_error_hint(error: Exception | None, line: str) -> str:
