@@ -149,9 +149,10 @@ class Plot:
 
     def _sample_function_at_cells(self, function: Program) -> ndarray:
         """Compute the values of a function in the middle of each cell of the picture, from bottom to top."""
-        x_fractions, y_fractions = ((np.arange(count) + 0.5) / count for count in CELLS)
-        xs = self.x[0] + (self.x[1] - self.x[0]) * x_fractions
-        ys = self.y[0] + (self.y[1] - self.y[0]) * y_fractions
+        xs, ys = (
+            np.interp((np.arange(count) + 0.5) / count, (0, 1), ends)
+            for count, ends in zip(CELLS, (self.x, self.y), strict=True)
+        )
         return np.asarray(to_numpy_value(function(*np.meshgrid(xs, ys))), float64)
 
     def _paint_cells(self, colours: ndarray, opacity: str = "1") -> Plot:
