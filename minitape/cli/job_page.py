@@ -23,6 +23,7 @@ from click import echo
 from ..bridges.run_watch.accounts import ANOMALY_KINDS
 from ..bridges.run_watch.report import RunReport
 from ..common.atomic_write import lock_file, write_file
+from ..common.grouping import group_values_by_key
 from ..common.read_data import read_json
 from ..engine.types import JsonObject
 from ..speed.code_cache import iter_temporary_folders
@@ -188,10 +189,7 @@ def format_job_page(reports: list[RankReport], process_count: int) -> str:
     if first.anomaly_moment and len(reports) > 1 and moments.count(first.anomaly_moment) == 1:
         note = "Rank {rank} was the first process with a value that is not finite, in backward pass {n}."
         paragraphs.append(say(note, rank=first.rank, n=first.anomaly_moment[0]))
-    ranks_by_text: dict[str, list[int]] = {}
-    for report in ordered:
-        ranks_by_text.setdefault(report.text, []).append(report.rank)
-    for text, ranks in ranks_by_text.items():
+    for text, ranks in group_values_by_key((report.text, report.rank) for report in ordered).items():
         heading = "rank {ranks} of {count}" if len(ranks) == 1 else "ranks {ranks} of {count}"
         heading = say(heading, ranks=", ".join(map(str, sorted(ranks))), count=process_count)
         paragraphs.append(f"{heading}:\n{text}")
