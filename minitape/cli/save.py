@@ -213,13 +213,9 @@ def _join_stream_outputs(outputs: Iterable[Output]) -> list[Output]:
     """Merge adjacent outputs of the same stream, because the kernel splits streams at arbitrary points."""
     joined_outputs: list[Output] = []
     for output in outputs:
-        last_output = joined_outputs[-1] if joined_outputs else None
-        if (
-            last_output is not None
-            and last_output.output_type == output.output_type == "stream"
-            and last_output.name == output.name
-        ):
-            last_output.text += output.text
+        # Only the outputs of streams have names.
+        if joined_outputs and output.output_type == "stream" and joined_outputs[-1].get("name") == output.name:
+            joined_outputs[-1].text += output.text
         else:
             joined_outputs.append(output)
     return joined_outputs
