@@ -32,12 +32,12 @@ from .lesson_files import (
 )
 from .messages import create_failed_action_error, say
 from .server import EXTENSION_NAME as EXTENSION
+from .server import LAB_SETTINGS_FOLDER
 
 FIRST_PORT = 8888
 PORTS_TRIED = 100
 ANY_ADDRESS = ("0.0.0.0", "::", "", "*")
 QUIET_LOG_LEVEL = logging.ERROR
-SETTINGS_FOLDER = Path(__file__).with_name("jupyterlab_settings")
 
 
 def _choose_folder_and_language(chosen_folder: OptionalPath, chosen_language: OptionalText) -> tuple[Path, str]:
@@ -203,7 +203,7 @@ def _build_lab_arguments(
         f"--ServerApp.jpserver_extensions={EXTENSION}=True",
         f"--LabApp.default_url={start_page}",
         # The Chinese settings select JupyterLab's language pack, which has no effect if it is not installed.
-        f"--LabApp.app_settings_dir={SETTINGS_FOLDER / detect_language(folder)}",
+        f"--LabApp.app_settings_dir={LAB_SETTINGS_FOLDER / detect_language(folder)}",
         "--LabApp.extension_manager=readonly",
     ]
     if _can_encrypt_kernel_messages():

@@ -16,11 +16,12 @@ from ..common.read_data import read_json, read_text
 from ..common.translation import detect_language
 from ..engine.types import JsonObject, OptionalPath, TextList, TextSequence
 from .browser_python import CORE_FILES, PYTHON_FOLDER, list_core_file_urls, write_browser_python
-from .lesson_files import copy_missing_lessons, find_lessons_folder, list_notebook_files, read_heading
+from .lesson_files import copy_missing_lessons, list_notebook_files, read_heading
 from .lesson_pages import build_page_translator
 from .optional_packages import require_packages
 from .playground_page import get_playground_file_name, write_playground_pages
-from .server import LAB_EXTENSIONS
+from .server import LAB_EXTENSIONS, LAB_SETTINGS_FOLDER
+from .site import SETTINGS_FOLDER, find_site_folders
 from .site_folder import replace_site_folder
 
 CONFIG_FILE = "jupyter-lite.json"
@@ -29,11 +30,9 @@ REQUIRED_PACKAGES = ("jupyterlite_core", "jupyterlite_pyodide_kernel", "ipywidge
 KERNEL_EXTENSION = "@jupyterlite/pyodide-kernel-extension"
 EXCLUDED_WHEEL = "widgetsnbextension"
 """A wheel of the kernel that is needed only on a Jupyter server."""
-SETTINGS_FOLDER = Path(__file__).with_name("jupyterlab_settings")
-SITE_SETTINGS_FOLDER = Path(__file__).with_name("site_settings")
-PAGE_FILE = SITE_SETTINGS_FOLDER / "lite.html"
-LOADING_BAR_FILE = SITE_SETTINGS_FOLDER / "loading.js"
-KERNEL_STARTER_FILE = SITE_SETTINGS_FOLDER / "kernel_python.js"
+PAGE_FILE = SETTINGS_FOLDER / "lite.html"
+LOADING_BAR_FILE = SETTINGS_FOLDER / "loading.js"
+KERNEL_STARTER_FILE = SETTINGS_FOLDER / "kernel_python.js"
 
 
 def write_lite_site(
@@ -58,7 +57,7 @@ def write_lite_site(
     require_packages(*REQUIRED_PACKAGES)
     from jupyterlite_pyodide_kernel.constants import PYODIDE_CDN_URL, PYODIDE_VERSION
 
-    folders = [find_lessons_folder(code) for code in dict.fromkeys(language_codes) or [None]]
+    folders = find_site_folders(None, language_codes)
     serves_python = offline or pyodide_folder is not None
     with (
         replace_site_folder(target_folder) as new_folder,
@@ -107,7 +106,7 @@ def _build_jupyterlite(target_folder: Path, scratch_folder: Path, lessons_folder
         code = detect_language(lessons_folder)
         copy_missing_lessons(contents_folder / code, language=code)
     overrides: JsonObject = {}
-    for path in sorted(SETTINGS_FOLDER.glob("[!z]*/*.json")):  # A site may have lessons in both languages.
+    for path in sorted(LAB_SETTINGS_FOLDER.glob("[!z]*/*.json")):  # A site may have lessons in both languages.
         overrides.update(read_json(path))
     write_file(overrides_file, json.dumps(overrides))
     command = [

@@ -25,6 +25,7 @@ from typing import Any
 
 from ..engine.types import TextsByName
 
+LAB_SETTINGS_FOLDER = Path(__file__).with_name("jupyterlab_settings")
 LAB_EXTENSIONS = str(Path(__file__).with_name("jupyterlab_extensions"))
 EXTENSION_NAME = "minitape.cli.server"
 # The server's class depends on how the server was started.

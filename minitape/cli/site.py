@@ -186,7 +186,7 @@ def write_lesson_site(
         ModuleNotFoundError: If a package needed to write sites is not installed.
     """
     require_packages(*REQUIRED_PACKAGES)
-    folders = _find_site_folders(own_lessons_folder, language_codes)
+    folders = find_site_folders(own_lessons_folder, language_codes)
     with (
         replace_site_folder(target_folder) as new_folder,
         TemporaryDirectory(prefix="minitape-site-") as scratch,
@@ -216,16 +216,21 @@ def write_lesson_site(
     return sum(len(edition.texts) for edition in editions)
 
 
-def _find_site_folders(own_lessons_folder: OptionalPath, language_codes: TextSequence) -> list[Path]:
-    """Return the lesson folders for a site, or raise a click exception if there are none."""
-    if own_lessons_folder and not language_codes:
-        folders = [own_lessons_folder]
-    else:
-        codes = dict.fromkeys(language_codes) or [None]
-        folders = [find_lessons_folder(code, own_lessons_folder) for code in codes]
-    if own_lessons_folder and not list_notebook_files(own_lessons_folder):
+def find_site_folders(own_lessons_folder: OptionalPath, language_codes: TextSequence) -> list[Path]:
+    """Return the lesson folders for a site.
+
+    Args:
+        own_lessons_folder: The folder of a user's own notebooks, or None for the course's lessons.
+        language_codes: The languages of the course's lessons. An empty list means English.
+
+    Raises:
+        click.ClickException: If there are no such lessons, or a language was chosen for a user's own notebooks.
+    """
+    if own_lessons_folder is None or language_codes:
+        return [find_lessons_folder(code, own_lessons_folder) for code in dict.fromkeys(language_codes) or [None]]
+    if not list_notebook_files(own_lessons_folder):
         raise ClickException(f"there are no notebooks in {own_lessons_folder}")
-    return folders
+    return [own_lessons_folder]
 
 
 def _write_edition_texts(edition: Edition, extra_folder: Path, is_own: bool, places: RunPlaces) -> None:
