@@ -13,25 +13,6 @@ from .handins import ExerciseRecord, HandIn
 
 
 @dataclass(frozen=True)
-class CommonWrongAnswer:
-    """A wrong answer that several learners gave.
-
-    Attributes:
-        answer: The answer as text.
-        hint: The hint that the learners saw.
-        learner_count: The number of learners who gave the answer.
-    """
-
-    answer: str
-    hint: str
-    learner_count: int
-
-    def __str__(self) -> str:
-        """Return the answer, its frequency and its hint, as in `8.0 (3x) That is y.`."""
-        return f"{self.answer} ({self.learner_count}x) {self.hint}"
-
-
-@dataclass(frozen=True)
 class ExerciseFigures:
     """The results of a class for one exercise.
 
@@ -46,7 +27,8 @@ class ExerciseFigures:
         median_tries: The median number of tries among those who solved the exercise, or None if no file contains this
             number.
         median_minutes: The median time among those who solved the exercise, or None if no file contains times.
-        commonest_wrong_answer: The most common wrong answer, or None if there were no wrong answers.
+        commonest_wrong_answer: The most common wrong answer, the number of learners who gave it and its hint, as in
+            "8.0 (3x) That is y.", or "" if there were no wrong answers.
     """
 
     name: str
@@ -56,7 +38,7 @@ class ExerciseFigures:
     untried_count: int
     median_tries: OptionalFloat
     median_minutes: OptionalFloat
-    commonest_wrong_answer: CommonWrongAnswer | None
+    commonest_wrong_answer: str
 
 
 @dataclass(frozen=True)
@@ -162,14 +144,14 @@ def _compute_median_of_known(values: Iterable[OptionalFloat]) -> OptionalFloat:
     return median(known_values) if known_values else None
 
 
-def _find_commonest_wrong_answer(records: Iterable[ExerciseRecord]) -> CommonWrongAnswer | None:
-    """Return the most common wrong answer. Ties are resolved in alphabetical order."""
+def _find_commonest_wrong_answer(records: Iterable[ExerciseRecord]) -> str:
+    """Return the most common wrong answer with its count and hint. Ties are resolved in alphabetical order."""
     wrong_answers = [pair for record in records for pair in record.wrong_answers.items()]
     counts = Counter(answer for answer, _ in wrong_answers)
     if not counts:
-        return None
+        return ""
     answer = min(counts, key=lambda text: (-counts[text], text))
-    return CommonWrongAnswer(answer, dict(wrong_answers)[answer], counts[answer])
+    return f"{answer} ({counts[answer]}x) {dict(wrong_answers)[answer]}"
 
 
 def _compute_learner_figures(hand_in: HandIn, exercises_by_lesson: dict[str, TextList]) -> LearnerFigures:

@@ -150,7 +150,7 @@ def _build_exercise_table(figures: ClassFigures) -> Table:
             *counts,
             format_median(exercise.median_tries),
             format_median(exercise.median_minutes),
-            exercise.commonest_wrong_answer or "",
+            exercise.commonest_wrong_answer,
         ]
         style = "bold yellow" if exercise.stuck_count == most_stuck > 0 else ""
         table.add_row(*(Text(str(cell)) for cell in cells), style=style)
