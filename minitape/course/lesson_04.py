@@ -1,5 +1,6 @@
 """The answers of lesson 04, freezing."""
 
+from ..engine.types import FloatList
 from .answer_comparison import append_colon_zero_to_names
 from .call_log import ObservedRuns
 from .exercise import Answer, Exercise, Mistake, complete_exercises
@@ -26,7 +27,7 @@ def _find_hint_if_a_was_watched(answer: Answer, observed_runs: ObservedRuns) -> 
     return ""
 
 
-def _run_head_descent(loss_of: UnknownFunction, a: float, b: float, steps: int, rate: float) -> float:
+def _run_fine_tuning(loss_of: UnknownFunction, a: float, b: float, steps: int, rate: float = 0.1) -> FloatList:
     """Take steps of gradient descent with `b` alone.
 
     Args:
@@ -37,11 +38,11 @@ def _run_head_descent(loss_of: UnknownFunction, a: float, b: float, steps: int, 
         rate: The learning rate.
 
     Returns:
-        The head at the end.
+        The trunk, and the head at the end.
     """
     for _ in range(steps):
         b -= rate * loss_of.compute_derivatives(a, b)[1]
-    return b
+    return [a, b]
 
 
 def _find_trunk_hint_key(value: Answer, loss_of: UnknownFunction, a: float, b: float, steps: int) -> str:
@@ -126,7 +127,7 @@ def only_b(f, value_of_a, value_of_b):
         ),
         Exercise(
             "04.4",
-            expect=lambda loss_of, a, b, steps, rate=0.1: [a, _run_head_descent(loss_of, a, b, steps, rate)],
+            expect=_run_fine_tuning,
             cases=[(BOWL, 2.0, 1.0, 1), (BOWL, 1.0, -2.0, 3), (TILTED, 0.5, 1.0, 4)],
             also=_find_fine_tuning_hint,
             of_wrong=_find_trunk_hint_key,

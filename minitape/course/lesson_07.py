@@ -32,9 +32,9 @@ def _find_full_hessian_hint(answer: Answer, observed_runs: ObservedRuns) -> str:
     return ""
 
 
-def _compute_squared_slope_derivative(f: Polynomial, value: float) -> float:
-    """Compute the derivative of the squared slope."""
-    return 2.0 * f.derivative(value) * f.derivative(value, order=2)
+def _compute_penalized_slope(f: Polynomial, value: float) -> float:
+    """Compute the derivative of the value plus the squared slope."""
+    return f.derivative(value) + 2.0 * f.derivative(value) * f.derivative(value, order=2)
 
 
 def _run_damped_newton(f: Polynomial, start: float, steps: int) -> float:
@@ -63,7 +63,7 @@ EXERCISES = complete_exercises(
         Exercise(
             "07.1",
             order=2,
-            expect=lambda f, value: f.derivative(value) + _compute_squared_slope_derivative(f, value),
+            expect=_compute_penalized_slope,
             cases=[(F, 0.5), (F, 2.0), (G, -1.0)],
         ),
         Exercise(

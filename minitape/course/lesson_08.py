@@ -21,8 +21,8 @@ def _build_mistake_for_integers(integer_result: Answer) -> Program:
     return lambda f, value: integer_result if isinstance(value, int) else f.derivative(value)
 
 
-def _compute_slopes(f: Polynomial, values: FloatList) -> ndarray:
-    return np.array([f.derivative(value) for value in values])
+def _compute_slopes_of_mean(f: Polynomial, values: FloatList) -> ndarray:
+    return np.array([f.derivative(value) for value in values]) / len(values)
 
 
 def _compute_where_positive(compute: Callable[[float], float], values: FloatList) -> ndarray:
@@ -78,7 +78,7 @@ def slope(f, value):
         ),
         Exercise(
             "08.3",
-            expect=lambda f, values: _compute_slopes(f, values) / len(values),
+            expect=_compute_slopes_of_mean,
             cases=[(F, [1.0, 3.0, 5.0]), (G, [2.0, -2.0]), (G, [0.5])],
             start="""
 def slopes(f, values):
