@@ -6,7 +6,7 @@ a name. A number that fits several of these is not described, because it is uncl
 
 from contextlib import suppress
 from functools import cache
-from itertools import combinations, permutations
+from itertools import combinations, permutations, product
 from math import isclose
 from typing import NamedTuple
 
@@ -75,7 +75,7 @@ def _collect_number_facts(program: str) -> list[NumberFact]:
     last_tensor = next(reversed(tensors), None)
     parts = list[NumberFact]()
     slopes = list[NumberFact]()
-    for tape, (target, name) in ((tape, pair) for tape in tapes for pair in permutations(tensors, 2)):
+    for tape, (target, name) in product(tapes, permutations(tensors, 2)):
         shares = _list_source_shares(minitape.snapshot(tape, tensors[target], [tensors[name]])["sweep"])
         slopes += [NumberFact(sum(shares), "slope", {"target": target, "name": name})] if shares else []
         for count in range(1, len(shares) if target == last_tensor else 0):
