@@ -9,7 +9,7 @@ from minitape.course.exercise import collect_built_in_exercises, get_lesson_of_n
 
 from ..common.grouping import group_values_by_key
 from ..engine.types import CountsByName, NameList, OptionalFloat, TextList
-from .handins import ExerciseRecord, HandIn
+from .handins import UNTRIED, ExerciseRecord, HandIn
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ def _compute_learner_figures(hand_in: HandIn, exercises_by_lesson: dict[str, Tex
     return LearnerFigures(
         hand_in.learner,
         {
-            lesson: sum(name in hand_in.records and hand_in.records[name].is_solved for name in names)
+            lesson: sum(hand_in.records.get(name, UNTRIED).is_solved for name in names)
             for lesson, names in exercises_by_lesson.items()
         },
         sum(record.tries or 0 for record in records),

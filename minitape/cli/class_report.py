@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from .class_figures import ClassFigures
-from .handins import HandIn, find_hand_in_files_by_learner, read_hand_ins
+from .handins import UNTRIED, HandIn, find_hand_in_files_by_learner, read_hand_ins
 from .messages import say, translate_column_names
 from .terminal_report import create_progress_bar
 
@@ -173,12 +173,17 @@ def format_class_csv(figures: ClassFigures, hand_ins: Sequence[HandIn]) -> str:
     for hand_in in hand_ins:
         for lesson, names in figures.exercises_by_lesson.items():
             for name in names:
-                record = hand_in.records.get(name)
-                row = [hand_in.learner, lesson, name, int(record is not None and record.is_solved)]
-                if record is not None:
-                    row += [record.tries, record.right_at, record.seconds, " | ".join(record.wrong_answers)]
-                row += [None] * (len(CSV_COLUMNS) - len(row))
-                writer.writerow(map(_escape_spreadsheet_formula, row))
+                record = hand_in.records.get(name, UNTRIED)
+                row = [
+                    hand_in.learner,
+                    lesson,
+                    name,
+                    int(record.is_solved),
+                    record.tries,
+                    record.right_at,
+                    record.seconds,
+                ]
+                writer.writerow(map(_escape_spreadsheet_formula, [*row, " | ".join(record.wrong_answers)]))
     return buffer.getvalue()
 
 

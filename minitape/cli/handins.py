@@ -94,6 +94,10 @@ class ExerciseRecord:
         )
 
 
+UNTRIED = ExerciseRecord(is_solved=False)
+"""The record of an exercise that a learner did not answer."""
+
+
 @dataclass
 class HandIn:
     """Everything that one learner handed in.
