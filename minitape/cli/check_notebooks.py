@@ -212,14 +212,10 @@ def _prepare_run_paths(paths: Sequence[Path], scratch_folder: Path) -> list[Path
     The course's own lessons are copied before they run, so the installed package is not changed.
     """
     language_by_folder = {folder.resolve(): code for code, folder in find_lesson_folders_by_language().items()}
-    language_by_lesson = {
-        path: language_by_folder[path.resolve().parent] for path in paths if path.resolve().parent in language_by_folder
-    }
-    for code in set(language_by_lesson.values()):
+    codes = [language_by_folder.get(path.resolve().parent) for path in paths]
+    for code in set(filter(None, codes)):
         copy_missing_lessons(scratch_folder / code, with_outputs=True, language=code)
-    return [
-        scratch_folder / language_by_lesson[path] / path.name if path in language_by_lesson else path for path in paths
-    ]
+    return [scratch_folder / code / path.name if code else path for code, path in zip(codes, paths, strict=True)]
 
 
 def check_notebook(
