@@ -16,7 +16,7 @@ from inspect import getsource, isroutine
 
 import numpy as np
 
-from ..common.syntax import select_nodes
+from ..common.syntax import list_nodes
 from ..common.translation import say
 from ..engine.record import log_warnings
 from ..engine.types import Names, OptionalNumber
@@ -119,17 +119,15 @@ class Attempt:
             return False
         for case, run in zip(self.exercise.cases, self.runs, strict=True):
             with suppress_output():
-                other_run = CheckRun(
-                    *(
-                        compute_viewed_result(self.exercise, other_function, case)
-                        if runs_like_learner
-                        else call_and_catch_error(other_function, case)
-                    )
+                value, error = (
+                    compute_viewed_result(self.exercise, other_function, case)
+                    if runs_like_learner
+                    else call_and_catch_error(other_function, case)
                 )
-            if run.error and other_run.error:
-                if runs_like_learner and repr(run.error) != repr(other_run.error):
+            if run.error and error:
+                if runs_like_learner and repr(run.error) != repr(error):
                     return False
-            elif run.error or other_run.error or not self.exercise.is_same(run.value, other_run.value):
+            elif run.error or error or not self.exercise.is_same(run.value, value):
                 return False
         return True
 
@@ -171,23 +169,21 @@ def find_function_source(function: Program) -> str:
     """Return a function's source as Jupyter and Python keep it, or "" if the source is not available."""
     try:
         source = textwrap.dedent(getsource(function))
-        nodes = list(ast.walk(ast.parse(source)))
+        tree = ast.parse(source)
     except (OSError, TypeError, SyntaxError):
         return ""
-    names = {"<lambda>" if isinstance(node, ast.Lambda) else getattr(node, "name", None) for node in nodes}
+    names = {"<lambda>" if isinstance(node, ast.Lambda) else getattr(node, "name", None) for node in ast.walk(tree)}
     # Without the function's name, the source is other code from a file of the same name.
     return source if function.__name__ in names else ""
 
 
 def may_have_blank(source: str) -> bool:
     """Return whether a function's source still contains a `...` as a blank, or True if it is not available."""
-    nodes = list(ast.walk(ast.parse(source)))
+    tree = ast.parse(source)
     # In `y is ...` and `y[..., 0]`, the dots are not a blank.
-    expressions = select_nodes(nodes, ast.Compare, ast.Subscript)
+    expressions = list_nodes(tree, ast.Compare, ast.Subscript)
     nested_nodes = [nested_node for node in expressions for nested_node in ast.walk(node)]
-    return not source or any(
-        node.value is ... and node not in nested_nodes for node in select_nodes(nodes, ast.Constant)
-    )
+    return not source or any(node.value is ... and node not in nested_nodes for node in list_nodes(tree, ast.Constant))
 
 
 def find_attempt_hint(attempt: Attempt) -> str:
