@@ -156,9 +156,7 @@ def find_name_error_hint(error: BaseException, function: Program) -> str:
         name := _find_first_group(r"variable '(\w+)'", message)
     ):
         return say("The name {name} is used before it has a value.", name=repr(name))
-    if isinstance(error, NameError) and (
-        name := getattr(error, "name", None) or _find_first_group(r"name '(\w+)'", message)
-    ):
+    if isinstance(error, NameError) and (name := error.name or _find_first_group(r"name '(\w+)'", message)):
         if name in _list_public_names(tf):
             return say(
                 "Python does not know the name {name}. The name belongs to tf, so write {full}.",
@@ -178,7 +176,7 @@ def find_name_error_hint(error: BaseException, function: Program) -> str:
         if suggestion:
             return join_sentences(problem, say("Did you mean {near}?", near=repr(suggestion)))
         return join_sentences(problem, say("Is it misspelled, or is it defined in a cell that has not been run?"))
-    if isinstance(error, AttributeError) and getattr(error, "obj", None) is not None and isinstance(error.name, str):
+    if isinstance(error, AttributeError) and error.obj is not None and isinstance(error.name, str):
         # For a missing assign method, find_error_hint has its own sentence.
         return "" if error.name.startswith("assign") else _find_missing_attribute_hint(error.name, error.obj)
     if isinstance(error, TypeError) and (name := _find_first_group(r"unexpected keyword argument '(\w+)'", message)):
@@ -248,7 +246,7 @@ def find_error_hint(error: BaseException) -> str:
             "The value before the dot is {kind} and has no {name}. Did you mean a different value, or is this part "
             "not written yet?"
         )
-        return say(template, kind=describe_kind(getattr(error, "obj", None)), name=repr("." + error.name))
+        return say(template, kind=describe_kind(error.obj), name=repr("." + error.name))
     if pattern:
         return say(ERROR_HINTS[pattern])
     return _find_argument_count_hint(error) if isinstance(error, TypeError) else ""
