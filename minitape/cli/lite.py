@@ -152,10 +152,10 @@ def _build_front_page_html(lessons_folders: Sequence[Path]) -> str:
     for lessons_folder in lessons_folders:
         say = build_page_translator(lessons_folder)
         code = detect_language(lessons_folder)
-        rows = []
-        for path in list_notebook_files(lessons_folder):
-            title = read_heading(path).lstrip("# ")
-            rows.append(f'<li><a href="lab/index.html?path={code}/{path.name}">{escape(title)}</a></li>')
+        rows = [
+            f'<li><a href="lab/index.html?path={code}/{path.name}">{escape(read_heading(path).lstrip("# "))}</a></li>'
+            for path in list_notebook_files(lessons_folder)
+        ]
         introduction = say(
             "These lessons show how a program computes gradients, with pictures that you can step through. The "
             "lessons run in your browser, and nothing is installed. Your work is saved in this browser's storage. To "
