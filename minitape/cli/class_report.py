@@ -32,7 +32,7 @@ def read_hand_ins_with_progress_bar(folders: Sequence[Path]) -> list[HandIn]:
     files_by_learner = find_hand_in_files_by_learner(folders)
     with create_progress_bar(Console(stderr=True)) as progress_bar:
         task = progress_bar.add_task("reading", total=len(files_by_learner))
-        return read_hand_ins(files_by_learner, lambda learner: progress_bar.update(task, advance=1))
+        return read_hand_ins(files_by_learner, lambda: progress_bar.advance(task))
 
 
 def print_class_figures(figures: ClassFigures, hand_ins: Sequence[HandIn]) -> None:

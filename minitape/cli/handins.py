@@ -8,7 +8,8 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count, islice, pairwise, takewhile
 from pathlib import Path
@@ -21,6 +22,7 @@ from minitape.course.progress import FILE_NAME, MAX_WRONG_ANSWERS, is_progress
 from ..common.read_data import read_json
 from ..course.progress import Progress
 from ..engine.types import (
+    Action,
     CountsByName,
     NameList,
     Names,
@@ -96,6 +98,9 @@ class ExerciseRecord:
 
 UNTRIED = ExerciseRecord(is_solved=False)
 """The record of an exercise that a learner did not answer."""
+FilesByLearner = dict[str, list[Path]]
+RecordsByName = dict[str, ExerciseRecord | None]
+"""The records in one file, keyed by exercise. The record of a blank exercise is None."""
 
 
 @dataclass
@@ -115,7 +120,7 @@ class HandIn:
     problems: list[TextPair] = field(default_factory=list)
 
 
-def find_hand_in_files_by_learner(folders: Sequence[Path]) -> dict[str, list[Path]]:
+def find_hand_in_files_by_learner(folders: Sequence[Path]) -> FilesByLearner:
     """Find the hand-ins in the given folders.
 
     A folder belongs to a single learner if it directly contains a progress file or a lesson under its original name.
@@ -131,7 +136,7 @@ def find_hand_in_files_by_learner(folders: Sequence[Path]) -> dict[str, list[Pat
     lessons = [path.stem for path in list_notebook_files(find_lessons_folder())]
     for lessons_folder in find_lesson_folders_by_language().values():
         lessons += [Path(name).stem for name in map_names_to_titles(lessons_folder).values()]
-    files_by_learner: dict[str, list[Path]] = {}
+    files_by_learner: FilesByLearner = {}
     learner_folders = []
     for folder in folders:
         if _is_link_of_another_user(folder):  # Reading the link fails later, and that failure is reported as a problem.
@@ -230,14 +235,12 @@ def _count_common_leading_parts(paths: Sequence[Names]) -> int:
     return sum(1 for _ in takewhile(lambda parts: len(set(parts)) == 1, zip(*paths, strict=False)))
 
 
-def read_hand_ins(
-    files_by_learner: dict[str, list[Path]], on_learner_read: Callable[[str], object] = lambda learner: None
-) -> list[HandIn]:
+def read_hand_ins(files_by_learner: FilesByLearner, on_learner_read: Action = lambda: None) -> list[HandIn]:
     """Read each learner's files.
 
     Args:
         files_by_learner: The files of each learner (see `find_hand_in_files_by_learner`).
-        on_learner_read: A function that is called with the learner's name after each learner.
+        on_learner_read: A function that is called after each learner.
 
     Returns:
         One hand-in per learner, in the same order. Unreadable files are listed in `problems`.
@@ -259,7 +262,7 @@ def read_hand_ins(
                 known_record = hand_in.records.get(name)
                 hand_in.records[name] = record if known_record is None else known_record.merge_with(record)
         hand_ins.append(hand_in)
-        on_learner_read(learner)
+        on_learner_read()
     return hand_ins
 
 
@@ -269,15 +272,14 @@ def _describe_read_error(error: Exception) -> str:
     return sanitize_text(getattr(error, "strerror", None) or str(error) or type(error).__name__)
 
 
-def _read_exercise_records(path: Path) -> Mapping[str, ExerciseRecord | None]:
-    """Return the records in one file, keyed by exercise. The record of a blank exercise is None.
+def _read_exercise_records(path: Path) -> RecordsByName:
+    """Return the records in one file.
 
     Raises OSError or ValueError if the file cannot be read.
     """
     if _is_link_of_another_user(path):
         raise ValueError(say("is a link, which may lead to another learner's work"))
     content = read_json(path)
-    records: Mapping[str, ExerciseRecord | None]
     if path.suffix == ".ipynb":
         records = _convert_notebook_to_records(content)
     elif is_progress(content):
@@ -289,7 +291,7 @@ def _read_exercise_records(path: Path) -> Mapping[str, ExerciseRecord | None]:
     return records
 
 
-def _convert_progress_to_records(progress: Progress) -> dict[str, ExerciseRecord]:
+def _convert_progress_to_records(progress: Progress) -> RecordsByName:
     """Return the records in a progress file, keyed by exercise.
 
     >>> wrong = {"8.0": {"times": 1, "hint": "That is y."}}
@@ -299,7 +301,7 @@ def _convert_progress_to_records(progress: Progress) -> dict[str, ExerciseRecord
     ExerciseRecord(is_solved=True, tries=2, right_at=2, seconds=100, wrong_answers={'8.0': 'That is y.'})
     """
     seconds = _compute_exercise_durations(progress.get("times", {}))
-    records = {}
+    records: RecordsByName = {}
     for name, entry in progress["exercises"].items():
         first_try = 1 if entry["solved"] and entry["tries"] == 1 else None
         answers = islice(entry.get("wrong", {}).items(), MAX_WRONG_ANSWERS)
@@ -316,10 +318,10 @@ def _compute_exercise_durations(times_by_exercise: dict[str, list[int]]) -> Coun
     answers = sorted(
         (answer_time, name) for name, exercise_times in times_by_exercise.items() for answer_time in exercise_times
     )
-    durations: CountsByName = {}
+    durations: CountsByName = Counter()
     for (previous_time, _), (answer_time, name) in pairwise(answers):
         if answer_time - previous_time <= PAUSE_SECONDS:
-            durations[name] = durations.get(name, 0) + answer_time - previous_time
+            durations[name] += answer_time - previous_time
     return durations
 
 
@@ -336,7 +338,7 @@ def _read_outputs_in_english(notebook: Notebook) -> TextList:
     return [translate_verdicts_to_english(unstyle(text)) for text in texts]
 
 
-def _convert_notebook_to_records(notebook: Notebook) -> dict[str, ExerciseRecord | None]:
+def _convert_notebook_to_records(notebook: Notebook) -> RecordsByName:
     r"""Return the records in a notebook's saved outputs, keyed by exercise. Unanswered exercises have the record None.
 
     >>> said = "Exercise 01.1: not yet.\n  given:    8.0\n  expected: a number\nHint: That is y."
@@ -346,7 +348,7 @@ def _convert_notebook_to_records(notebook: Notebook) -> dict[str, ExerciseRecord
     y.'})}
     """
     verdicts = (verdict for text in _read_outputs_in_english(notebook) for verdict in _iter_verdicts_in_output(text))
-    records: dict[str, ExerciseRecord | None] = {}
+    records: RecordsByName = {}
     for name, state, details in verdicts:
         earlier_record = records.setdefault(name, None)
         if state == NOT_ANSWERED:
