@@ -17,7 +17,7 @@ from ..common.translation import say
 
 if TYPE_CHECKING:
     from ..engine.types import NumberPair, OptionalFloat, Sizes
-    from .exercise import Answer
+    from .exercise import Answer, Answers
 
 NUMERIC_KINDS = "biufc"
 MAX_PARTS = 1000
@@ -183,7 +183,7 @@ def _compare_numbers(answer: Answer, expected: Answer, rtol: float, atol: float)
     )
 
 
-def combine_comparisons(comparisons: list[AnswerComparison], places: list[Answer]) -> AnswerComparison:
+def combine_comparisons(comparisons: list[AnswerComparison], places: Answers) -> AnswerComparison:
     """Combine the comparisons of several parts.
 
     Args:

@@ -24,7 +24,7 @@ from ..engine.values.nest import flatten
 from .answer_comparison import compare_answers, has_blank_part
 from .call_log import ObservedRun, ObservedRuns, limit_iterations, observe_run
 from .error_hints import find_error_hint
-from .exercise import Answer, Case, Exercise, Program
+from .exercise import Answer, Answers, Case, Exercise, Program
 from .hints import (
     describe_common_error,
     describe_rearrangement,
@@ -89,7 +89,7 @@ class Attempt:
     function: Program
     source: str
     runs: list[CheckRun]
-    expected_values: list[Answer]
+    expected_values: Answers
     failed_index: int = 0
 
     @property
@@ -103,7 +103,7 @@ class Attempt:
         return self.expected_values[self.failed_index]
 
     @property
-    def results(self) -> list[Answer]:
+    def results(self) -> Answers:
         """What the function returned for each case."""
         return [run.value for run in self.runs]
 

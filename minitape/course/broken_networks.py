@@ -21,7 +21,7 @@ from ..common.notebook import find_ipython_shell
 from ..common.source_lines import register_source_lines
 from ..common.translation import print_text, say
 from ..engine.types import Names, NameSet, TextsByName
-from .exercise import Answer, NamedValues, Program
+from .exercise import Answer, Answers, NamedValues, Program
 from .plot import Plot
 from .progress import forget_tries_unless_solved
 
@@ -29,7 +29,7 @@ STEPS, RATE = 400, 1.0
 GOOD_ACCURACY = 0.94
 MIN_EXAMINATIONS = 2
 ORANGE, GREEN, GRAY = 1, 2, 4
-Step: TypeAlias = "Callable[..., tuple[Answer, Answer, list[Answer]]]"
+Step: TypeAlias = "Callable[..., tuple[Answer, Answer, Answers]]"
 DiseaseAndLine = tuple[str, int]
 Diagnosis: TypeAlias = "list[DiseaseAndLine]"
 
@@ -204,7 +204,7 @@ class PatientCase:
         self.network = ward.new_network()
         self.accuracies = []
         self.losses = []
-        history: list[list[Answer]] = []
+        history: list[Answers] = []
         self._parts: NamedValues = {}
         for _ in range(STEPS + 1):
             self.accuracies.append(ward.compute_accuracy(self.network))
@@ -234,9 +234,9 @@ class PatientCase:
         return self._read_part_and_mark_examined("first")
 
     @property
-    def gradients(self) -> list[Answer]:
+    def gradients(self) -> Answers:
         """The gradients of the last step."""
-        gradients: list[Answer] = self._read_part_and_mark_examined("gradients")
+        gradients: Answers = self._read_part_and_mark_examined("gradients")
         return gradients
 
     def _read_part_and_mark_examined(self, part: str) -> Answer:
@@ -312,7 +312,7 @@ class Ward:
     `new_network()` creates a network. `answer(network, x)` returns its answers, which are above 0 for the label 1.
     """
 
-    def __init__(self, name: str, new_network: Callable[[], list[Answer]], answer: Program, x: Answer, t: Answer):
+    def __init__(self, name: str, new_network: Callable[[], Answers], answer: Program, x: Answer, t: Answer):
         """Open a ward for a learner.
 
         Args:
@@ -449,7 +449,7 @@ def _compile_step(program: str, filename: str) -> Step:
     return step
 
 
-def _unpack_step_result(result: Answer) -> tuple[Answer, Answer, list[Answer]]:
+def _unpack_step_result(result: Answer) -> tuple[Answer, Answer, Answers]:
     if not isinstance(result, tuple) or len(result) != 3:
         raise ValueError(say("the function step must end with: return tape, loss, gradients"))
     return result

@@ -32,7 +32,7 @@ from .answer_comparison import to_numpy_value
 if TYPE_CHECKING:
     from ..engine.tensor.tensor import EagerTensor
     from ..engine.types import Names, OptionalFlag, OptionalNumber
-    from .exercise import Answer, Case, Program
+    from .exercise import Answer, Answers, Case, Program
 
 MAX_ITERATIONS, MAX_ROWS, MAX_LINES = 1000, 500, 200_000
 MAX_TAPES = 30
@@ -109,8 +109,8 @@ class ObservedRun:
     calls: list[LoggedCall] = field(default_factory=list)
     questions: list[LoggedQuestion] = field(default_factory=list)
     assign_count: int = 0
-    call_results: list[Answer] = field(default_factory=list, repr=False)
-    answers: list[Answer] = field(default_factory=list, repr=False)
+    call_results: Answers = field(default_factory=list, repr=False)
+    answers: Answers = field(default_factory=list, repr=False)
     asked_tapes: list[GradientTape] = field(default_factory=list, repr=False)
     asked_names: list[dict[str, Answer]] = field(default_factory=list, repr=False)
     is_answering: bool = False

@@ -17,6 +17,7 @@ Case = tuple[Any, ...]  # The arguments of a function can be anything.
 NamedValues = dict[str, Any]  # Names with their values, which can be anything.
 Program = Callable[..., Any]  # A learner's function, or the solution's.
 Answer = Any  # Learners can hand in anything: numbers, texts, arrays, functions and more.
+Answers = list[Answer]  # The results of cases or questions, in order.
 
 
 def get_lesson_of_name(name: str) -> str:

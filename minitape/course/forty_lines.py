@@ -7,7 +7,7 @@ from numbers import Real
 
 from ..common.translation import say
 from ..engine.backward.tape import GradientTape
-from .exercise import Answer
+from .exercise import Answer, Answers
 
 LINE_COUNT, CUT_LINE, MAX_QUESTIONS = 40, 27, 6
 
@@ -33,7 +33,7 @@ class QuietTape(GradientTape):
         )
 
 
-def forty_lines() -> tuple[QuietTape, list[Answer]]:
+def forty_lines() -> tuple[QuietTape, Answers]:
     """Return the tape and a list: a variable, and the value that each of the forty lines computed from the last one.
 
     >>> tape, values = forty_lines()
@@ -42,7 +42,7 @@ def forty_lines() -> tuple[QuietTape, list[Answer]]:
     """
     from .. import Variable, stop_gradient
 
-    values: list[Answer] = [Variable(1.0, name="w")]
+    values: Answers = [Variable(1.0, name="w")]
     tape = QuietTape(persistent=True)
     with tape:
         for line in range(1, LINE_COUNT + 1):
