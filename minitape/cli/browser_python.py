@@ -24,7 +24,7 @@ import minitape
 from ..common.atomic_write import write_file
 from ..common.read_data import read_bytes
 from ..common.translation import TEXTS_FOLDER as TEXTS
-from ..engine.types import OptionalPath, TextList
+from ..engine.types import OptionalPath, PathList, TextList
 from .lesson_files import find_lesson_folders_by_language
 from .messages import create_failed_action_error
 
@@ -197,7 +197,7 @@ def _list_names_with_dependencies(lock_entries: Lock, package_names: Iterable[st
     return sorted(resolved)
 
 
-def _download_front_end_wheels(target_folder: Path) -> list[Path]:
+def _download_front_end_wheels(target_folder: Path) -> PathList:
     """Download the wheels that live pictures require.
 
     These must be the installed versions, because the site contains the front ends that match them.

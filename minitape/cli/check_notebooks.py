@@ -5,7 +5,7 @@ import subprocess
 import sys
 import threading
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,7 +15,16 @@ from time import perf_counter
 from click import ClickException
 
 from ..common.atomic_write import write_file
-from ..engine.types import Action, OptionalPath, OptionalText, TextList, TextsByName, TextSequence
+from ..engine.types import (
+    Action,
+    OptionalPath,
+    OptionalText,
+    PathList,
+    PathSequence,
+    TextList,
+    TextsByName,
+    TextSequence,
+)
 from .kernel import prepare_kernel_environment
 from .lesson_files import (
     copy_missing_lessons,
@@ -82,7 +91,7 @@ class CheckResult:
         return any(finding.rule in UNSAVED_RULES for finding in self.findings)
 
 
-def resolve_notebook_paths(named_paths: Sequence[Path], language: OptionalText = None) -> list[Path]:
+def resolve_notebook_paths(named_paths: PathSequence, language: OptionalText = None) -> PathList:
     """List the notebooks that a command's arguments refer to.
 
     Args:
@@ -172,7 +181,7 @@ class ProcessGroup:
 
 
 def check_notebooks(
-    paths: Sequence[Path],
+    paths: PathSequence,
     variants: TextSequence = VARIANTS,
     job_count: int = 2,
     cell_timeout: float = 120,
@@ -206,7 +215,7 @@ def check_notebooks(
             raise
 
 
-def _prepare_run_paths(paths: Sequence[Path], scratch_folder: Path) -> list[Path]:
+def _prepare_run_paths(paths: PathSequence, scratch_folder: Path) -> PathList:
     """Return the path to run each notebook from.
 
     The course's own lessons are copied before they run, so the installed package is not changed.

@@ -5,12 +5,12 @@ import re
 import sys
 from collections.abc import Sequence
 from io import StringIO
-from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from ..engine.types import PathSequence
 from .class_figures import ClassFigures
 from .handins import UNTRIED, HandIn, find_hand_in_files_by_learner, read_hand_ins
 from .messages import say, translate_column_names
@@ -20,7 +20,7 @@ CSV_COLUMNS = "learner lesson exercise solved tries right_at seconds wrong_answe
 _NUMBER_PATTERN = re.compile(r"[+-]?[\d.]+(?:e[+-]?\d+)?", re.IGNORECASE)
 
 
-def read_hand_ins_with_progress_bar(folders: Sequence[Path]) -> list[HandIn]:
+def read_hand_ins_with_progress_bar(folders: PathSequence) -> list[HandIn]:
     """Read the hand-ins in the given folders, with a progress bar if stderr is a terminal.
 
     Args:

@@ -28,6 +28,8 @@ from ..engine.types import (
     Names,
     NameSet,
     OptionalNumber,
+    PathList,
+    PathSequence,
     TextList,
     TextPair,
     TextsByName,
@@ -98,7 +100,7 @@ class ExerciseRecord:
 
 UNTRIED = ExerciseRecord(is_solved=False)
 """The record of an exercise that a learner did not answer."""
-FilesByLearner = dict[str, list[Path]]
+FilesByLearner = dict[str, PathList]
 RecordsByName = dict[str, ExerciseRecord | None]
 """The records in one file, keyed by exercise. The record of a blank exercise is None."""
 
@@ -120,7 +122,7 @@ class HandIn:
     problems: list[TextPair] = field(default_factory=list)
 
 
-def find_hand_in_files_by_learner(folders: Sequence[Path]) -> FilesByLearner:
+def find_hand_in_files_by_learner(folders: PathSequence) -> FilesByLearner:
     """Find the hand-ins in the given folders.
 
     A folder belongs to a single learner if it directly contains a progress file or a lesson under its original name.
@@ -214,7 +216,7 @@ def _extract_learner_name(path: Path, lesson_names: Iterable[str]) -> str:
     return path.stem[:lesson_start].rstrip("_- .") or path.stem
 
 
-def _build_distinct_folder_names(folders: Sequence[Path]) -> NameList:
+def _build_distinct_folder_names(folders: PathSequence) -> NameList:
     """Return a name for each folder, using the part of its path that differs from the other paths.
 
     >>> _build_distinct_folder_names([Path("/home/ann/minitape-lessons"), Path("/home/bob/minitape-lessons")])

@@ -10,7 +10,7 @@ from minitape.common.atomic_write import write_file
 from minitape.common.read_data import MAX_NOTEBOOK_SIZE, read_json
 from minitape.course.progress import find_last_lesson
 
-from ..engine.types import NameList, OptionalPath, OptionalText, TextsByName
+from ..engine.types import NameList, OptionalPath, OptionalText, PathList, TextsByName
 from .messages import create_usage_error
 
 LEARNER_FOLDER = "minitape-lessons"
@@ -62,7 +62,7 @@ def find_lessons_folder(language: OptionalText = None, other_lessons: object = N
     return folder_by_language[language or translation.ENGLISH]
 
 
-def list_notebook_files(folder: Path) -> list[Path]:
+def list_notebook_files(folder: Path) -> PathList:
     """List the notebooks in a folder, excluding hidden files.
 
     Args:

@@ -4,7 +4,6 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,7 +13,7 @@ from click import ClickException
 from ..common.atomic_write import write_file
 from ..common.read_data import read_json, read_text
 from ..common.translation import detect_language
-from ..engine.types import JsonObject, OptionalPath, TextList, TextSequence
+from ..engine.types import JsonObject, OptionalPath, PathSequence, TextList, TextSequence
 from .browser_python import CORE_FILES, PYTHON_FOLDER, list_core_file_urls, write_browser_python
 from .lesson_files import copy_missing_lessons, list_notebook_files, read_heading
 from .lesson_pages import build_page_translator
@@ -98,7 +97,7 @@ def _find_kernel_extension_folder() -> Path:
     )
 
 
-def _build_jupyterlite(target_folder: Path, scratch_folder: Path, lessons_folders: Sequence[Path]) -> None:
+def _build_jupyterlite(target_folder: Path, scratch_folder: Path, lessons_folders: PathSequence) -> None:
     """Build JupyterLite and the lessons in `target_folder`."""
     contents_folder = scratch_folder / "contents"
     overrides_file = scratch_folder / "overrides.json"
@@ -146,7 +145,7 @@ def _set_up_kernel_python(site_folder: Path, packages: TextList, loader_url: str
     write_file(site_folder / CONFIG_FILE, json.dumps(config, indent=2) + "\n")
 
 
-def _build_front_page_html(lessons_folders: Sequence[Path]) -> str:
+def _build_front_page_html(lessons_folders: PathSequence) -> str:
     """Build the site's start page, which lists the lessons of all languages side by side."""
     columns = []
     for lessons_folder in lessons_folders:

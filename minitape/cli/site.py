@@ -14,7 +14,7 @@ from click import ClickException
 
 from ..common.atomic_write import write_file
 from ..common.translation import ENGLISH, detect_language
-from ..engine.types import OptionalPath, TextsByName, TextSequence
+from ..engine.types import OptionalPath, PathList, TextsByName, TextSequence
 from .course_map import format_lessons_with_goals
 from .lesson_files import LEARNER_FOLDER, find_lessons_folder, list_notebook_files
 from .lesson_pages import build_lesson_pages, build_page_translator, choose_page_folder, link_lessons_to_pages
@@ -216,7 +216,7 @@ def write_lesson_site(
     return sum(len(edition.texts) for edition in editions)
 
 
-def find_site_folders(own_lessons_folder: OptionalPath, language_codes: TextSequence) -> list[Path]:
+def find_site_folders(own_lessons_folder: OptionalPath, language_codes: TextSequence) -> PathList:
     """Return the lesson folders for a site.
 
     Args:

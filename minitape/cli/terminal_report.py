@@ -5,14 +5,13 @@ import re
 from collections.abc import Iterator, Sequence
 from difflib import unified_diff
 from hashlib import sha256
-from pathlib import Path
 
 from click import echo
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from ..engine.types import OptionalText, TextList, TextSequence
+from ..engine.types import OptionalText, PathSequence, TextList, TextSequence
 from .check_notebooks import CheckResult, check_notebooks
 from .messages import create_failed_action_error, say, translate_column_names
 from .notebook_rules import NOT_REPEATABLE, REMEDIES, CheckFinding, describe_cell
@@ -36,7 +35,7 @@ def create_progress_bar(console: Console) -> Progress:
 
 
 def check_notebooks_with_progress_bar(
-    paths: Sequence[Path], variants: TextSequence, job_count: int, cell_timeout: float
+    paths: PathSequence, variants: TextSequence, job_count: int, cell_timeout: float
 ) -> list[CheckResult]:
     """Check notebooks, with a progress bar if stderr is a terminal.
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from contextlib import suppress
 
-from ..engine.types import FloatList
+from ..engine.types import FloatList, FloatSequence
 from .exercise import Answer, Case, Exercise, Mistake, complete_exercises, say_from_lesson
 
 
@@ -25,9 +25,7 @@ LEAF_NOT_LEFT_OUT = Mistake(
 )
 
 
-def sweep(
-    rows: Sequence[Case], values: Sequence[float], order: Sequence[int] = (), replaced: bool = False
-) -> FloatList:
+def sweep(rows: Sequence[Case], values: FloatSequence, order: Sequence[int] = (), replaced: bool = False) -> FloatList:
     """Compute the adjoints of all rows of a list by hand.
 
     Args:
@@ -52,12 +50,12 @@ def sweep(
     return adjoints
 
 
-def _run_forwards(rows: Sequence[Case], values: Sequence[float], start: int) -> FloatList:
+def _run_forwards(rows: Sequence[Case], values: FloatSequence, start: int) -> FloatList:
     """Compute how fast each row of a list grows with a leaf, with one sweep for each row after the leaf."""
     return [0.0] * start + [sweep(rows[:end], values)[start] for end in range(start + 1, len(rows) + 1)]
 
 
-def _find_first_wrong_row(numbers: FloatList, rows: Sequence[Case], values: Sequence[float], *start: int) -> str:
+def _find_first_wrong_row(numbers: FloatList, rows: Sequence[Case], values: FloatSequence, *start: int) -> str:
     """Name the first wrong row on the way of a sweep or, from a start, of a run forwards."""
     rights = _run_forwards(rows, values, *start) if start else sweep(rows, values)
     wrong_rows = [row for row, right in enumerate(rights) if numbers[row] != right]

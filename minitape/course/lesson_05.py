@@ -1,11 +1,10 @@
 """The answers of lesson 05, how long a tape lasts, and where a gradient points."""
 
 import re
-from collections.abc import Sequence
 
 import numpy as np
 
-from ..engine.types import FloatList
+from ..engine.types import FloatList, FloatSequence
 from .answer_comparison import to_numpy_value
 from .call_log import ObservedRuns
 from .exercise import Answer, Exercise, Mistake, Program, complete_exercises
@@ -47,7 +46,7 @@ def _replace_error_names(answers: Answer) -> Answer:
     }
 
 
-def _run_descent(f: UnknownFunction, starts: Sequence[float], steps: int, rate: float) -> FloatList:
+def _run_descent(f: UnknownFunction, starts: FloatSequence, steps: int, rate: float) -> FloatList:
     """Return where steps down the slopes of `f` lead."""
     numbers = list(starts)
     for _ in range(steps):
@@ -56,7 +55,7 @@ def _run_descent(f: UnknownFunction, starts: Sequence[float], steps: int, rate: 
     return numbers
 
 
-def _build_adversarial_input(f: UnknownFunction, x: Sequence[float], step: float) -> np.ndarray:
+def _build_adversarial_input(f: UnknownFunction, x: FloatSequence, step: float) -> np.ndarray:
     """Return the input after each of its numbers has moved by `step` up the slope of `f`."""
     return np.array(x) + step * np.sign(f.compute_derivatives(x))
 

@@ -1,10 +1,9 @@
 """The answers of lesson 07, several tapes and tapes inside tapes."""
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy import ndarray
 
+from ..engine.types import FloatSequence
 from .call_log import ObservedRuns
 from .exercise import Answer, Exercise, Mistake, complete_exercises
 from .unknown_functions import Polynomial, UnknownFunction, compile_unknown_function, run_newton_minimization_step
@@ -14,7 +13,7 @@ G = Polynomial(1, 0, 3, 1, 1)
 BENT = compile_unknown_function("x[0] * x[1] * x[1]", "[[0.0, 2 * x[1]], [2 * x[1], 2 * x[0]]]")
 STEEP = compile_unknown_function("x[0] ** 3 + x[0] * x[1]", "[[6 * x[0], 1.0], [1.0, 0.0]]")
 BOX = compile_unknown_function("x[0] * x[1] * x[2]", "[[0.0, x[2], x[1]], [x[2], 0.0, x[0]], [x[1], x[0], 0.0]]")
-Point = Sequence[float]
+Point = FloatSequence
 
 
 def _compute_hessian(f: UnknownFunction, point: Point, direction: Point) -> ndarray:

@@ -1,17 +1,17 @@
 """Define the answers of the appendix on tensors."""
 
 import ast
-from collections.abc import Sequence
 
 import numpy as np
 
 from ..common.syntax import list_nodes
+from ..engine.types import FloatSequence
 from .attempt import find_function_source
 from .call_log import ObservedRuns
 from .exercise import Answer, Exercise, Mistake, NamedValues, Program, complete_exercises, say_from_lesson
 
 
-def _compute_heights(xs: Sequence[float], ys: Sequence[float]) -> np.ndarray:
+def _compute_heights(xs: FloatSequence, ys: FloatSequence) -> np.ndarray:
     """Compute the heights of a mountain pass."""
     return np.array([[x * x - y * y for x in xs] for y in ys])
 

@@ -69,8 +69,12 @@ OptionalFlag: TypeAlias = "bool | None"
 OptionalPath: TypeAlias = "Path | None"
 OptionalFrame: TypeAlias = "FrameType | None"
 OptionalExpression: TypeAlias = "expr | None"
-# Numbers, in order.
+# Files or folders, in a list or in any sequence.
+PathList: TypeAlias = "list[Path]"
+PathSequence: TypeAlias = "Sequence[Path]"
+# Numbers, in a list or in any sequence.
 FloatList: TypeAlias = list[float]
+FloatSequence: TypeAlias = Sequence[float]
 # An object from other code, which may lack the attributes that minitape reads.
 Object: TypeAlias = Any
 # The six columns of a recording: code, a, b, call, offset, value.
