@@ -43,7 +43,7 @@ from click import ClickException, argument, echo, option
 import minitape
 from minitape.common.atomic_write import open_replacement_file
 
-from ..engine.types import Names, OptionalFlag, OptionalNumber, OptionalPath, OptionalText
+from ..engine.types import Names, OptionalFlag, OptionalNumber, OptionalPath, OptionalText, PathSequence
 from .messages import CommandContext, convert_write_errors, create_usage_error, say
 from .optional_packages import describe_missing_package, require_packages
 
@@ -199,7 +199,7 @@ timeout_option = option(
 @timeout_option
 @option("-q", "--quiet", is_flag=True, help="Print only the problems that were found.")
 def check_command(
-    notebooks: tuple[Path, ...],
+    notebooks: PathSequence,
     language: OptionalText,
     variant: str,
     jobs: int,
@@ -312,7 +312,7 @@ def explain_command(
 @main.command("save")
 @argument("notebooks", nargs=-1, required=True, type=ANY_PATH)
 @timeout_option
-def save_command(notebooks: tuple[Path, ...], timeout: float) -> None:
+def save_command(notebooks: PathSequence, timeout: float) -> None:
     """Run NOTEBOOKS and save them with their outputs.
 
     Each notebook is run in a fresh kernel, and saved without widget state and with stable cell IDs. If a cell
@@ -371,7 +371,7 @@ def quote_for_shell(path: Path) -> str:
     metavar="FILE",
     help=("Also write all results to a CSV file."),
 )
-def class_command(folders: tuple[Path, ...], csv: OptionalPath) -> None:
+def class_command(folders: PathSequence, csv: OptionalPath) -> None:
     """Show how far a class has come, and where it is stuck.
 
     FOLDER contains a folder for each learner, with progress files (.minitape-progress.json) or returned notebooks. It

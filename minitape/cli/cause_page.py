@@ -11,6 +11,7 @@ from minitape.common.read_data import read_json
 from minitape.common.translation import PACKAGE, detect_language
 from minitape.explain.causes import CAUSES
 
+from ..engine.types import NameList
 from .messages import create_usage_error, say
 
 # The pages are in the first folder in an installed package, and in the second folder in the repository.
@@ -47,7 +48,7 @@ def show_cause_page(context: click.Context, text: str | None) -> None:
     context.exit()
 
 
-def find_causes_by_name_or_message(text: str) -> list[str]:
+def find_causes_by_name_or_message(text: str) -> NameList:
     """Return the cause with a given name, the causes that belong to an error message, or all causes.
 
     Args:
@@ -63,13 +64,13 @@ def find_causes_by_name_or_message(text: str) -> list[str]:
         return sorted(NAMES)
     causes_by_error = read_json(find_cause_page_file("errors.json"))
     searched = normalize_message_words(re.sub(r"^\s*[\w.]+(?:Error|Exception|Warning): ", "", text))
-    found: list[str] = []
+    found: NameList = []
     for error, causes in causes_by_error.items():
         known = normalize_message_words(error)
         is_part = len(searched.split()) >= FEWEST_WORDS and searched in known
         if known in searched or is_part:
-            found += [cause for cause in causes if cause not in found]
-    return found
+            found += causes
+    return [*dict.fromkeys(found)]
 
 
 def normalize_message_words(text: str) -> str:

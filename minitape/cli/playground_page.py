@@ -10,6 +10,7 @@ from ..common.read_data import read_json, read_text
 from ..common.script_json import format_script_json
 from ..common.translation import ENGLISH, load_translations, use_language
 from ..engine.hooks import hooks
+from ..engine.types import JsonObject
 from .browser_python import LOCK_FILE, PLAYGROUND_PACKAGES, list_core_file_urls
 
 PAGE_FOLDER = Path(__file__).with_name("playground_page")
@@ -18,7 +19,6 @@ BUNDLE_FILE = "tapeview.js"
 PAGE_DOMAIN = "playground"
 """The translation domain of the page's own messages. The page also shows the messages of the picture."""
 PICTURE_DOMAIN = "picture"
-Fields = dict[str, object]
 
 
 def write_playground_pages(
@@ -36,7 +36,7 @@ def write_playground_pages(
     available_packages = read_json(target_folder / relative_python_folder / LOCK_FILE)["packages"]
     packages = [name for name in PLAYGROUND_PACKAGES if name in available_packages]
     pages = {code: get_playground_file_name(code) for code in dict.fromkeys([ENGLISH, *language_codes])}
-    base_config: Fields = {
+    base_config: JsonObject = {
         "pyodide": loader_url,
         "files": list_core_file_urls(loader_url),
         "lock": f"{relative_python_folder}/{LOCK_FILE}",
@@ -106,7 +106,7 @@ def build_content_security_policy(loader_url: str) -> str:
     )
 
 
-def build_playground_example(program_path: Path, language_code: str = ENGLISH) -> Fields:
+def build_playground_example(program_path: Path, language_code: str = ENGLISH) -> JsonObject:
     """Build a playground example in a language.
 
     Args:

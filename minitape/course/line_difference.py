@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from ..common.syntax import list_nodes, select_nodes
+from ..engine.types import NameList, TextList
 
 MIN_SIMILARITY = 0.5
 """Programs that are less similar take different approaches, so comparing their lines would explain nothing."""
@@ -22,8 +23,8 @@ class LineDifference:
             there.
     """
 
-    own_lines: list[str]
-    solution_lines: list[str]
+    own_lines: TextList
+    solution_lines: TextList
 
 
 def find_line_difference(source: str, solution: str) -> LineDifference | None:
@@ -106,13 +107,13 @@ def find_last_function(program: str) -> ast.FunctionDef | None:
     return functions[-1] if functions else None
 
 
-def _list_body_lines(function: ast.FunctionDef) -> list[str]:
+def _list_body_lines(function: ast.FunctionDef) -> TextList:
     """List the lines of a function's body in a uniform format."""
     body = [node for node in function.body if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))]
     return [line for node in body for line in ast.unparse(node).split("\n")]
 
 
-def _list_names_in_order(function: ast.FunctionDef) -> list[str]:
+def _list_names_in_order(function: ast.FunctionDef) -> NameList:
     """List a function's arguments, followed by the names that it assigns, in the order of its lines."""
     arguments = [argument.arg for argument in function.args.args]
     stored = [node for node in list_nodes(function, ast.Name) if isinstance(node.ctx, ast.Store)]
