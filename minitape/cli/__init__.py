@@ -35,7 +35,6 @@ import sys
 from functools import partial
 from inspect import cleandoc
 from pathlib import Path
-from typing import Any
 
 import click
 from click import ClickException, argument, echo, option
@@ -60,7 +59,6 @@ OUTPUT_FILE = click.Path(path_type=Path, dir_okay=False)
 OUTPUT_FOLDER = click.Path(path_type=Path, file_okay=False)
 EXISTING_FOLDER = click.Path(path_type=Path, exists=True, file_okay=False)
 NOTEBOOKS_ARGUMENT = argument("notebooks", nargs=-1, type=ANY_PATH)
-CHECK_FAILED_CODE = 2
 
 
 class TranslatedCommandGroup(click.Group):
@@ -71,12 +69,6 @@ class TranslatedCommandGroup(click.Group):
     """
 
     context_class = CommandContext
-
-    # The parameters are defined by click.
-    def __init__(self, *arguments: Any, **attributes: Any):
-        """Create the group and translate its help. All arguments are passed to `click.Group`."""
-        super().__init__(*arguments, **attributes)
-        self.help = say(cleandoc(self.help or ""))
 
     def add_command(self, cmd: click.Command, name: OptionalText = None) -> None:
         """Add a command and translate its help and the help of its options.
@@ -121,6 +113,9 @@ def main() -> None:
 
     Start with: minitape lab
     """
+
+
+main.help = say(cleandoc(main.help or ""))
 
 
 @main.command("lab")
@@ -226,7 +221,7 @@ def check_command(
         echo(say(message, count=len(paths)), err=True)
     results = check_notebooks_with_progress_bar(paths, variants, jobs, timeout)
     print_check_results(results, quiet)
-    sys.exit(max((result.exit_code for result in results), default=CHECK_FAILED_CODE))
+    sys.exit(max(result.exit_code for result in results))
 
 
 def _show_cause_page(context: click.Context, parameter: click.Parameter, text: OptionalText) -> None:

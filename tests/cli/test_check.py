@@ -419,7 +419,7 @@ def test_a_notebook_that_was_never_saved_is_told_so_first():
 
 
 def test_who_names_no_notebook_is_told_what_runs(monkeypatch):
-    monkeypatch.setattr("minitape.cli.terminal_report.check_notebooks", lambda *_: [])
+    monkeypatch.setattr("minitape.cli.terminal_report.check_notebooks", lambda *_: [CheckResult("01.ipynb")])
     assert "lessons takes several minutes" in run_check_command().stderr
 
 
