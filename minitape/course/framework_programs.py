@@ -73,27 +73,21 @@ def load_program(program_name: str) -> FrameworkProgram:
     data: JsonObject = read_json(FOLDER / f"{program_name}.json")
     text, file = read_and_register_program_source(program_name)  # The explanation quotes a line of this text.
     recording = Replay(data["snapshot"] | {"sources_text": {file: text}}, FRAMEWORK_NAMES[program_name])
-    explanation_data = data["why"]
-    others = [_build_explanation(other, recording) for other in explanation_data["others"]]
-    return FrameworkProgram(text, data["version"], recording, _build_explanation(explanation_data, recording, others))
+    return FrameworkProgram(text, data["version"], recording, _build_explanation(data["why"], recording))
 
 
 def read_and_register_program_source(program_name: str) -> TextPair:
     """Read a program in the lesson's language. Return its text and the file name by which Python finds its lines."""
-    text = _translate_line_comments(read_program_text(program_name))
+    text = re.sub(
+        r"# line (\d+)", lambda match: "# " + say("line {line}", line=match[1]), read_program_text(program_name)
+    )
     filename = f"{program_name}_program.py"
     register_source_lines(filename, text)
     return text, filename
 
 
-def _translate_line_comments(text: str) -> str:
-    """Translate the comments of a program that number its lines."""
-    return re.sub(r"# line (\d+)", lambda match: "# " + say("line {line}", line=match[1]), text)
-
-
-def _build_explanation(
-    explanation_data: JsonObject, recording: Recording, others: list[Explanation] | None = None
-) -> Explanation:
+def _build_explanation(explanation_data: JsonObject, recording: Recording) -> Explanation:
+    others = [_build_explanation(other, recording) for other in explanation_data["others"]]
     message, fix = (
         join_sentences(*(say(sentence, LESSON) for sentence in SENTENCE_BREAK.split(explanation_data[key])))
         for key in ("message", "fix")
