@@ -121,7 +121,7 @@ def build_widget_mimebundle(widget: Object, text: str, html: str = "") -> MimeBu
 
     widget_bundle = widget._repr_mimebundle_() or {}
     data = widget_bundle[0] if isinstance(widget_bundle, tuple) else widget_bundle
-    shown_data = {mime_type: content for mime_type, content in data.items() if mime_type == WIDGET_VIEW}
+    shown_data = {WIDGET_VIEW: data[WIDGET_VIEW]} if WIDGET_VIEW in data else {}
     install_note = f"<p>{escape(MISSING)}</p>" if MISSING else ""
     shown_data |= {"text/html": html + install_note} if html else {}
     return shown_data | {"text/plain": f"{text}\n{MISSING}" if MISSING else text}, {WIDGET_VIEW: {"shown": time.time()}}
