@@ -112,9 +112,7 @@ def find_notebook_to_open(folder: Path) -> OptionalPath:
     notebooks = list_notebook_files(folder)
     last_name = find_last_lesson(folder)
     named_paths = ((path, re.sub(r"[\W_]+", "-", path.stem)) for path in notebooks)
-    matches = (
-        path for path, name in named_paths if last_name and (name == last_name or name.startswith(f"{last_name}-"))
-    )
+    matches = (path for path, name in named_paths if last_name and f"{name}-".startswith(f"{last_name}-"))
     return next(matches, notebooks[0] if notebooks else None)
 
 
