@@ -30,7 +30,7 @@ def read_hand_ins_with_progress_bar(folders: PathSequence) -> list[HandIn]:
         One hand-in per learner, sorted by name.
     """
     files_by_learner = find_hand_in_files_by_learner(folders)
-    with create_progress_bar(Console(stderr=True)) as progress_bar:
+    with create_progress_bar() as progress_bar:
         task = progress_bar.add_task("reading", total=len(files_by_learner))
         return read_hand_ins(files_by_learner, lambda: progress_bar.advance(task))
 

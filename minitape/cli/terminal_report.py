@@ -21,15 +21,13 @@ PICTURE_DATA = re.compile(r"(?<=base64,)[A-Za-z0-9+/=]{60,}")
 LINE_STYLES = {"-": "red", "+": "green", "@": "cyan"}
 
 
-def create_progress_bar(console: Console) -> Progress:
-    """Create a progress bar that appears only on terminals and disappears at the end.
-
-    Args:
-        console: The console to draw on. If it is not a terminal, nothing is drawn.
+def create_progress_bar() -> Progress:
+    """Create a progress bar that appears on stderr only if that is a terminal, and disappears at the end.
 
     Returns:
         The progress bar, a context manager. The bar shows a description, a count and the time.
     """
+    console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
 
@@ -48,8 +46,7 @@ def check_notebooks_with_progress_bar(
     Returns:
         The results in the order of `paths`.
     """
-    console = Console(stderr=True)
-    with create_progress_bar(console) as progress_bar:
+    with create_progress_bar() as progress_bar:
         task = progress_bar.add_task("checking", total=len(paths))
         return check_notebooks(paths, variants, job_count, cell_timeout, lambda: progress_bar.advance(task))
 
@@ -72,7 +69,7 @@ def warm_up_kernels(is_shared: bool) -> None:
         os.environ["MINITAPE_CACHE"] = str(code_cache.get_shared_cache_folder())
 
     start_time = time.perf_counter()
-    with create_progress_bar(Console(stderr=True)) as progress_bar:
+    with create_progress_bar() as progress_bar:
         task = progress_bar.add_task("compiling", total=None)
         problem = warm_up(
             lambda name, completed, total: progress_bar.update(task, completed=completed, total=total, description=name)
