@@ -24,7 +24,7 @@ import minitape
 from ..common.atomic_write import write_file
 from ..common.read_data import read_bytes
 from ..common.translation import TEXTS_FOLDER as TEXTS
-from ..engine.types import OptionalPath, PathList, TextList
+from ..engine.types import NameSet, OptionalPath, PathList, TextList
 from .lesson_files import find_lesson_folders_by_language
 from .messages import create_failed_action_error
 
@@ -186,12 +186,12 @@ def _normalize_package_name(package_name: str) -> str:
 
 def _list_names_with_dependencies(lock_entries: Lock, package_names: Iterable[str]) -> TextList:
     """Return the sorted names of packages and all their dependencies."""
-    resolved: dict[str, None] = {}
+    resolved: NameSet = set()
     pending = list(package_names)
     while pending:
         name = pending.pop()
         if name not in resolved:
-            resolved[name] = None
+            resolved.add(name)
             if name in lock_entries:
                 pending += map(_normalize_package_name, lock_entries[name]["depends"])
     return sorted(resolved)

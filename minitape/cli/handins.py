@@ -178,11 +178,12 @@ def _build_distinct_labels(names: TextSequence) -> NameList:
     >>> _build_distinct_labels(["ann", "bob\a", "bob\b"])
     ['ann', 'bob�', 'bob� (2)']
     """
-    labels: dict[str, None] = {}
-    for label in (sanitize_text(_decode_file_name(name)) for name in names):
+    labels: NameList = []
+    for name in names:
+        label = sanitize_text(_decode_file_name(name))
         numbered_labels = (label if number == 1 else f"{label} ({number})" for number in count(1))
-        labels[next(numbered for numbered in numbered_labels if numbered not in labels)] = None
-    return list(labels)
+        labels.append(next(numbered for numbered in numbered_labels if numbered not in labels))
+    return labels
 
 
 def _is_link_of_another_user(path: Path) -> bool:
