@@ -206,12 +206,12 @@ def collect_exercises(lesson: str) -> dict[str, Exercise]:
     return collect_built_in_exercises(lesson) | added
 
 
-def complete_exercises(lesson: str, exercises: Sequence[Exercise]) -> tuple[Exercise, ...]:
+def complete_exercises(lesson: str, *exercises: Exercise) -> tuple[Exercise, ...]:
     """Insert the texts from the lesson's source into the exercises' Python code.
 
     Args:
         lesson: The prefix of the exercises' names, such as "04".
-        exercises: The exercises, without their texts.
+        *exercises: The exercises, without their texts.
 
     Returns:
         The exercises with their hints, and with the likely wrong answers and the replies to them.

@@ -86,44 +86,42 @@ def _sort_pair_descending(pair: Answer) -> Answer:
 
 EXERCISES = complete_exercises(
     "02",
-    (
-        Exercise("02.1", expect={1: [0, 0], 2: [1, 0], 3: [2, 1]}, view=_sort_inputs),
-        Exercise(
-            "02.2",
-            expect={"x": 44.0, "u": 10.0, "v": 4.0, "y": 1.0},
-            program="""
+    Exercise("02.1", expect={1: [0, 0], 2: [1, 0], 3: [2, 1]}, view=_sort_inputs),
+    Exercise(
+        "02.2",
+        expect={"x": 44.0, "u": 10.0, "v": 4.0, "y": 1.0},
+        program="""
 x = tf.Variable(2.0)
 with tf.GradientTape(persistent=True) as tape:
     u = x * x
     v = u + x
     y = v * u
 """,
-        ),
-        Exercise(
-            "02.3",
-            expect=lambda arrived, x, y: (arrived, -arrived),
-            cases=[(1.0, 5.0, 2.0), (-2.0, 3.0, 4.0), (0.5, 0.0, 7.0)],
-        ),
-        Exercise("02.4", expect={"A": True, "B": True, "C": False, "D": False}),
-        Exercise(
-            "02.5",
-            expect=sweep,
-            cases=LISTS,
-            order=0,
-            mistakes=[LEAF_NOT_LEFT_OUT],
-            of_wrong=_find_first_wrong_row,
-        ),
-        Exercise(
-            "02.6",
-            expect=_run_forwards,
-            cases=[
-                *((*case, start) for start, case in enumerate(LISTS[:3])),
-                (_parse_rows("leaf 3.0, multiply 0 0, multiply 1 0, add 1 2"), [3.0, 9.0, 27.0, 36.0], 0),
-                (*LISTS[1], 0),
-            ],
-            order=0,
-            mistakes=[LEAF_NOT_LEFT_OUT],
-            of_wrong=_find_first_wrong_row,
-        ),
+    ),
+    Exercise(
+        "02.3",
+        expect=lambda arrived, x, y: (arrived, -arrived),
+        cases=[(1.0, 5.0, 2.0), (-2.0, 3.0, 4.0), (0.5, 0.0, 7.0)],
+    ),
+    Exercise("02.4", expect={"A": True, "B": True, "C": False, "D": False}),
+    Exercise(
+        "02.5",
+        expect=sweep,
+        cases=LISTS,
+        order=0,
+        mistakes=[LEAF_NOT_LEFT_OUT],
+        of_wrong=_find_first_wrong_row,
+    ),
+    Exercise(
+        "02.6",
+        expect=_run_forwards,
+        cases=[
+            *((*case, start) for start, case in enumerate(LISTS[:3])),
+            (_parse_rows("leaf 3.0, multiply 0 0, multiply 1 0, add 1 2"), [3.0, 9.0, 27.0, 36.0], 0),
+            (*LISTS[1], 0),
+        ],
+        order=0,
+        mistakes=[LEAF_NOT_LEFT_OUT],
+        of_wrong=_find_first_wrong_row,
     ),
 )

@@ -70,57 +70,55 @@ def _compute_running_average(numbers: FloatList, rate: float) -> FloatList:
 
 EXERCISES = complete_exercises(
     "03",
-    (
-        Exercise("03.1", expect={"after one step": 2.5, "after two steps": 3.25}),
-        Exercise(
-            "03.2",
-            expect=_label_results_of_solution(run_gradient_descent),
-            cases=[(BOWL, 3.0, 1), (BOWL, -2.0, 5), (DENT, -0.5, 6)],
-            view=_label_variable_or_tensor,
-            also=_find_variable_use_hint,
-            mistakes=[
-                Mistake(_label_results_of_solution(run_gradient_descent, "a tensor"), named="tensor returned"),
-                Mistake(run_gradient_descent, named="plain number returned"),
-                Mistake(
-                    _label_results_of_solution(lambda f, start, steps: run_gradient_descent(f, start, 1)),
-                    named="variable made again",
-                    where=r"for [^#]*tf\.Variable\(start\)",
-                ),
-            ],
-        ),
-        Exercise(
-            "03.3",
-            expect=_find_best_start,
-            cases=[
-                (DENT, 0.5, 6, 1.25),
-                (DENT, 1.5, 5, 0.9),
-                (BOWL, 3.0, 3, 1.25),
-                (BOWL, -2.0, 4, 0.25),
-                (VALLEYS, -2.0, 6, 0.5),
-            ],
-            mistakes=[
-                Mistake(_return_start, named="start kept", where=r"best\b[^=\n]*=[^\n]*\bstart\b"),
-                Mistake(_return_start, named="start is best", where=r"assign_add\(rate|\+ *rate"),
-                Mistake(_return_start, named="start each time", where=r"\brate \*|\* rate\b"),
-            ],
-        ),
-        Exercise(
-            "03.4",
-            expect=_label_results_of_solution(_run_careful_descent),
-            cases=[(BOWL, 3.0, 6, 1.25), (BOWL, 3.0, 3, 1.0), (DENT, 0.5, 6, 2.0), (BOWL, -2.0, 4, 0.25)],
-            view=_label_variable_or_tensor,
-            also=_find_unchanged_variable_hint,
-            mistakes=[
-                Mistake(_label_results_of_solution(_run_careful_descent, "a tensor"), named="tensor returned"),
-                Mistake(_run_careful_descent, named="plain number returned"),
-            ],
-        ),
-        Exercise("03.5", expect=append_colon_zero_to_names(["soft:0", "best:0"]), view=append_colon_zero_to_names),
-        Exercise(
-            "03.6",
-            expect=_compute_running_average,
-            cases=[([1.0, 3.0, 2.0], 0.5), ([4.0, 0.0, 0.0, 8.0], 0.25), ([2.0, 2.5], 0.1)],
-            also=_find_unchanged_variable_hint,
-        ),
+    Exercise("03.1", expect={"after one step": 2.5, "after two steps": 3.25}),
+    Exercise(
+        "03.2",
+        expect=_label_results_of_solution(run_gradient_descent),
+        cases=[(BOWL, 3.0, 1), (BOWL, -2.0, 5), (DENT, -0.5, 6)],
+        view=_label_variable_or_tensor,
+        also=_find_variable_use_hint,
+        mistakes=[
+            Mistake(_label_results_of_solution(run_gradient_descent, "a tensor"), named="tensor returned"),
+            Mistake(run_gradient_descent, named="plain number returned"),
+            Mistake(
+                _label_results_of_solution(lambda f, start, steps: run_gradient_descent(f, start, 1)),
+                named="variable made again",
+                where=r"for [^#]*tf\.Variable\(start\)",
+            ),
+        ],
+    ),
+    Exercise(
+        "03.3",
+        expect=_find_best_start,
+        cases=[
+            (DENT, 0.5, 6, 1.25),
+            (DENT, 1.5, 5, 0.9),
+            (BOWL, 3.0, 3, 1.25),
+            (BOWL, -2.0, 4, 0.25),
+            (VALLEYS, -2.0, 6, 0.5),
+        ],
+        mistakes=[
+            Mistake(_return_start, named="start kept", where=r"best\b[^=\n]*=[^\n]*\bstart\b"),
+            Mistake(_return_start, named="start is best", where=r"assign_add\(rate|\+ *rate"),
+            Mistake(_return_start, named="start each time", where=r"\brate \*|\* rate\b"),
+        ],
+    ),
+    Exercise(
+        "03.4",
+        expect=_label_results_of_solution(_run_careful_descent),
+        cases=[(BOWL, 3.0, 6, 1.25), (BOWL, 3.0, 3, 1.0), (DENT, 0.5, 6, 2.0), (BOWL, -2.0, 4, 0.25)],
+        view=_label_variable_or_tensor,
+        also=_find_unchanged_variable_hint,
+        mistakes=[
+            Mistake(_label_results_of_solution(_run_careful_descent, "a tensor"), named="tensor returned"),
+            Mistake(_run_careful_descent, named="plain number returned"),
+        ],
+    ),
+    Exercise("03.5", expect=append_colon_zero_to_names(["soft:0", "best:0"]), view=append_colon_zero_to_names),
+    Exercise(
+        "03.6",
+        expect=_compute_running_average,
+        cases=[([1.0, 3.0, 2.0], 0.5), ([4.0, 0.0, 0.0, 8.0], 0.25), ([2.0, 2.5], 0.1)],
+        also=_find_unchanged_variable_hint,
     ),
 )

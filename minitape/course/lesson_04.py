@@ -85,36 +85,35 @@ def _find_fine_tuning_hint(answer: Answer, observed_runs: ObservedRuns) -> str:
 
 EXERCISES = complete_exercises(
     "04",
-    (
-        Exercise("04.1", expect=["a:0", "d:0"], view=append_colon_zero_to_names),
-        Exercise(
-            "04.2",
-            expect={"A": [12.0, None, None], "B": [12.0, 2.0, 8.0], "C": [None, 2.0, None]},
-            program="""
+    Exercise("04.1", expect=["a:0", "d:0"], view=append_colon_zero_to_names),
+    Exercise(
+        "04.2",
+        expect={"A": [12.0, None, None], "B": [12.0, 2.0, 8.0], "C": [None, 2.0, None]},
+        program="""
 v, k, c = tf.Variable(2.0), tf.Variable(3.0), tf.Variable(4.0)
 with tf.GradientTape(persistent=True) as tape:
     h = k * c
     y = v * h
 """,
-        ),
-        Exercise(
-            "04.3",
-            expect=lambda f, a, b: [None, f.compute_derivatives(a, b)[1]],
-            cases=[(F, 2.0, 5.0), (G, -3.0, 1.0), (G, 0.5, 4.0)],
-            mistakes=[
-                Mistake(
-                    lambda f, a, b: [None, None],
-                    named="read too early",
-                    where=r"start = .*\bb\b[^#]*watch\(b\)[^#]*f\(a, start\)",
-                ),
-                Mistake(
-                    lambda f, a, b: [*f.compute_derivatives(a, b)],
-                    named="a in watch",
-                    where=r"= *False[^#]*watch\([^)]*\ba\b",
-                ),
-            ],
-            also=_find_hint_if_a_was_watched,
-            start="""
+    ),
+    Exercise(
+        "04.3",
+        expect=lambda f, a, b: [None, f.compute_derivatives(a, b)[1]],
+        cases=[(F, 2.0, 5.0), (G, -3.0, 1.0), (G, 0.5, 4.0)],
+        mistakes=[
+            Mistake(
+                lambda f, a, b: [None, None],
+                named="read too early",
+                where=r"start = .*\bb\b[^#]*watch\(b\)[^#]*f\(a, start\)",
+            ),
+            Mistake(
+                lambda f, a, b: [*f.compute_derivatives(a, b)],
+                named="a in watch",
+                where=r"= *False[^#]*watch\([^)]*\ba\b",
+            ),
+        ],
+        also=_find_hint_if_a_was_watched,
+        start="""
 def only_b(f, value_of_a, value_of_b):
     a = tf.Variable(value_of_a)
     b = tf.Variable(value_of_b)
@@ -124,13 +123,12 @@ def only_b(f, value_of_a, value_of_b):
         tape.watch(b)
     return tape.gradient(y, [a, b])
 """,
-        ),
-        Exercise(
-            "04.4",
-            expect=_run_fine_tuning,
-            cases=[(BOWL, 2.0, 1.0, 1), (BOWL, 1.0, -2.0, 3), (TILTED, 0.5, 1.0, 4)],
-            also=_find_fine_tuning_hint,
-            of_wrong=_find_trunk_hint_key,
-        ),
+    ),
+    Exercise(
+        "04.4",
+        expect=_run_fine_tuning,
+        cases=[(BOWL, 2.0, 1.0, 1), (BOWL, 1.0, -2.0, 3), (TILTED, 0.5, 1.0, 4)],
+        also=_find_fine_tuning_hint,
+        of_wrong=_find_trunk_hint_key,
     ),
 )

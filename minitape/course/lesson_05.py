@@ -77,29 +77,28 @@ def _find_missing_variable_hint(answer: Program, observed_runs: ObservedRuns) ->
 
 EXERCISES = complete_exercises(
     "05",
-    (
-        Exercise("05.1", expect={"A": 1, "B": 1, "C": 2, "D": 3}),
-        Exercise(
-            "05.2",
-            expect={"A": "error", "B": 12.0, "C": 16.0, "D": "error"},
-            view=_replace_error_names,
-            program="""
+    Exercise("05.1", expect={"A": 1, "B": 1, "C": 2, "D": 3}),
+    Exercise(
+        "05.2",
+        expect={"A": "error", "B": 12.0, "C": 16.0, "D": "error"},
+        view=_replace_error_names,
+        program="""
 x = tf.Variable(2.0)
 with tf.GradientTape(persistent=True) as tape:
     y = x * x
     z = x * x * x
 """,
-        ),
-        Exercise(
-            "05.3",
-            expect=lambda f, g, value: [f.derivative(value), g.derivative(value)],
-            cases=[(F, G, 3.0), (F, G, -1.0), (G, F, 0.5)],
-        ),
-        Exercise(
-            "05.4",
-            expect=_run_descent,
-            cases=FIT_CASES,
-            start="""
+    ),
+    Exercise(
+        "05.3",
+        expect=lambda f, g, value: [f.derivative(value), g.derivative(value)],
+        cases=[(F, G, 3.0), (F, G, -1.0), (G, F, 0.5)],
+    ),
+    Exercise(
+        "05.4",
+        expect=_run_descent,
+        cases=FIT_CASES,
+        start="""
 def fit(loss_of, starts, steps, rate):
     variables = [tf.Variable(start) for start in starts]
     for _ in range(steps):
@@ -109,26 +108,25 @@ def fit(loss_of, starts, steps, rate):
             variable.assign_sub(rate * tape.gradient(loss, variable))
     return variables
 """,
-            view=_read_variables,
-            also=_find_missing_variable_hint,
-            mistakes=[
-                Mistake(
-                    named="list not unpacked",
-                    where=r"loss_of\(\w+\)",
-                    error="takes tensors|missing a required",
-                ),
-            ],
-        ),
-        Exercise(
-            "05.5",
-            expect=_build_adversarial_input,
-            cases=[
-                (TILTED, [1.0, 2.0], 0.1),
-                (TILTED, [3.0, -1.0], 0.5),
-                (CURVED, [0.5, -1.0, 2.0], 0.25),
-                (CURVED, [1.0, 2.0, 0.0], 0.5),
-                (CURVED, [0.06, -0.08, 1.0], 0.2),
-            ],
-        ),
+        view=_read_variables,
+        also=_find_missing_variable_hint,
+        mistakes=[
+            Mistake(
+                named="list not unpacked",
+                where=r"loss_of\(\w+\)",
+                error="takes tensors|missing a required",
+            ),
+        ],
+    ),
+    Exercise(
+        "05.5",
+        expect=_build_adversarial_input,
+        cases=[
+            (TILTED, [1.0, 2.0], 0.1),
+            (TILTED, [3.0, -1.0], 0.5),
+            (CURVED, [0.5, -1.0, 2.0], 0.25),
+            (CURVED, [1.0, 2.0, 0.0], 0.5),
+            (CURVED, [0.06, -0.08, 1.0], 0.2),
+        ],
     ),
 )

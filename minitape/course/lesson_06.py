@@ -67,20 +67,19 @@ FACTORS = [(REST, 2.0, -1.0), (REST, -0.5, 0.1), (Polynomial(1, 3, 1), 1.5, 3.0)
 
 EXERCISES = complete_exercises(
     "06",
-    (
-        Exercise("06.1", expect={"A": 3.0, "B": None, "C": 8.0, "D": 1.0}),
-        Exercise(
-            "06.2",
-            expect={"A inner": 4.0, "A outer": 12.0, "B inner": 4.0, "B outer": 4.0},
-            program="x = tf.Variable(2.0)\nwith tf.GradientTape(persistent=True) as tape: s = x * x; u = s * x",
-        ),
-        Exercise(
-            "06.3",
-            expect=lambda f, a, b: [f.compute_derivatives(a, b)[0], None],
-            also=_find_hint_if_b_was_watched,
-            tries_before_tape=2,
-            cases=[(SQUARE, 3.0, 1.0), (OTHER, 0.5, 2.0), (OTHER, -1.0, 0.5)],
-            start="""
+    Exercise("06.1", expect={"A": 3.0, "B": None, "C": 8.0, "D": 1.0}),
+    Exercise(
+        "06.2",
+        expect={"A inner": 4.0, "A outer": 12.0, "B inner": 4.0, "B outer": 4.0},
+        program="x = tf.Variable(2.0)\nwith tf.GradientTape(persistent=True) as tape: s = x * x; u = s * x",
+    ),
+    Exercise(
+        "06.3",
+        expect=lambda f, a, b: [f.compute_derivatives(a, b)[0], None],
+        also=_find_hint_if_b_was_watched,
+        tries_before_tape=2,
+        cases=[(SQUARE, 3.0, 1.0), (OTHER, 0.5, 2.0), (OTHER, -1.0, 0.5)],
+        start="""
 def gradients(distance, value_of_a, value_of_b):
     a = tf.Variable(value_of_a)
     b = tf.Variable(value_of_b)
@@ -88,12 +87,12 @@ def gradients(distance, value_of_a, value_of_b):
         loss = distance(a, b)
     return tape.gradient(loss, [a, b])
 """,
-        ),
-        Exercise(
-            "06.4",
-            expect=lambda rest, value: [float(round(value)), rest.derivative(float(round(value)))],
-            cases=[(REST, 2.64), (REST, -1.2), (Polynomial(1, 3, 1), 0.4), (REST, 2.5)],
-            start="""
+    ),
+    Exercise(
+        "06.4",
+        expect=lambda rest, value: [float(round(value)), rest.derivative(float(round(value)))],
+        cases=[(REST, 2.64), (REST, -1.2), (Polynomial(1, 3, 1), 0.4), (REST, 2.5)],
+        start="""
 def value_and_gradient(rest, value):
     x = tf.Variable(value)
     with tf.GradientTape() as tape:
@@ -101,14 +100,14 @@ def value_and_gradient(rest, value):
         z = rest(y)
     return [y, tape.gradient(z, x)]
 """,
-            also=_find_extra_computation_hint,
-            tries_before_tape=3,
-        ),
-        Exercise(
-            "06.5",
-            expect=lambda rest, value, factor: [value, factor * rest.derivative(value)],
-            cases=FACTORS,
-            start="""
+        also=_find_extra_computation_hint,
+        tries_before_tape=3,
+    ),
+    Exercise(
+        "06.5",
+        expect=lambda rest, value, factor: [value, factor * rest.derivative(value)],
+        cases=FACTORS,
+        start="""
 def with_factor(rest, value, factor):
     x = tf.Variable(value)
     with tf.GradientTape() as tape:
@@ -116,14 +115,13 @@ def with_factor(rest, value, factor):
         z = rest(y)
     return [y, tape.gradient(z, x)]
 """,
-            also=_find_extra_computation_hint,
-            tries_before_tape=3,
-        ),
-        Exercise(
-            "06.6",
-            expect=lambda f, note, a, b: [note._compute(a, b), *f.compute_derivatives(a, b)],
-            cases=[(SQUARE, OTHER, 3.0, 1.0), (OTHER, SQUARE, 0.5, 2.0)],
-            also=_find_note_hint,
-        ),
+        also=_find_extra_computation_hint,
+        tries_before_tape=3,
+    ),
+    Exercise(
+        "06.6",
+        expect=lambda f, note, a, b: [note._compute(a, b), *f.compute_derivatives(a, b)],
+        cases=[(SQUARE, OTHER, 3.0, 1.0), (OTHER, SQUARE, 0.5, 2.0)],
+        also=_find_note_hint,
     ),
 )

@@ -58,54 +58,53 @@ TEN = Polynomial(0, 1, 2**-10, 0, 1)  # At 0, ten halvings are just enough.
 
 EXERCISES = complete_exercises(
     "07",
-    (
-        Exercise(
-            "07.1",
-            order=2,
-            expect=_compute_penalized_slope,
-            cases=[(F, 0.5), (F, 2.0), (G, -1.0)],
-        ),
-        Exercise(
-            "07.2",
-            expect=[25.0, 20.0, None, 10.0],
-            program="""
+    Exercise(
+        "07.1",
+        order=2,
+        expect=_compute_penalized_slope,
+        cases=[(F, 0.5), (F, 2.0), (G, -1.0)],
+    ),
+    Exercise(
+        "07.2",
+        expect=[25.0, 20.0, None, 10.0],
+        program="""
 u, v = tf.Variable(2.0), tf.Variable(5.0)
 with tf.GradientTape(persistent=True) as first:
     p = u * v
     q = p * v
 """,
-        ),
-        Exercise(
-            "07.3", order=3, expect=lambda f, value: f.derivative(value, order=3), cases=[(F, 1.0), (F, 2.0), (G, -0.5)]
-        ),
-        Exercise(
-            "07.4",
-            order=2,
-            expect=run_newton_minimization_step,
-            cases=[(F, 2.0), (G, 1.0), (G, -2.0), (F, 0.5)],
-            mistakes=[
-                Mistake(
-                    named="number differentiated",
-                    where=r"\b(\w+) = derivative\(\w+\)\(.*\n[^#]*derivative\(\1\)",
-                    error="not callable",
-                )
-            ],
-        ),
-        Exercise(
-            "07.5",
-            order=2,
-            expect=_run_damped_newton,
-            cases=[
-                (HILLS, 0.1, 2),
-                (STRAIGHT, 0.0, 1),
-                (STRAIGHT, 3.25, 6),
-                (TEN, 0.0, 1),
-                (HILLS, 0.55, 1),
-                (HILLS, -0.3, 12),
-                (BOWL, -3.0, 1),
-                (BOWL, 9.0, 1),
-            ],
-            start="""
+    ),
+    Exercise(
+        "07.3", order=3, expect=lambda f, value: f.derivative(value, order=3), cases=[(F, 1.0), (F, 2.0), (G, -0.5)]
+    ),
+    Exercise(
+        "07.4",
+        order=2,
+        expect=run_newton_minimization_step,
+        cases=[(F, 2.0), (G, 1.0), (G, -2.0), (F, 0.5)],
+        mistakes=[
+            Mistake(
+                named="number differentiated",
+                where=r"\b(\w+) = derivative\(\w+\)\(.*\n[^#]*derivative\(\1\)",
+                error="not callable",
+            )
+        ],
+    ),
+    Exercise(
+        "07.5",
+        order=2,
+        expect=_run_damped_newton,
+        cases=[
+            (HILLS, 0.1, 2),
+            (STRAIGHT, 0.0, 1),
+            (STRAIGHT, 3.25, 6),
+            (TEN, 0.0, 1),
+            (HILLS, 0.55, 1),
+            (HILLS, -0.3, 12),
+            (BOWL, -3.0, 1),
+            (BOWL, 9.0, 1),
+        ],
+        start="""
 def lowest(f, start, steps):
     x = tf.Variable(start)
     for _ in range(steps):
@@ -122,35 +121,34 @@ def lowest(f, start, steps):
             x.assign_sub(move)
     return x
 """,
-            rtol=1e-4,
-        ),
-        Exercise(
-            "07.6",
-            expect=lambda f, value: 1.0 / f.derivative(value, order=2),
-            cases=[(BOWL, 1.0), (Polynomial(0, 1, 2.5), -1.0), (Polynomial(4, 0, 0.125), 3.0)],
-            mistakes=[
-                Mistake(
-                    named="one derivative too many",
-                    where=r"derivative\(derivative\(derivative\(",
-                    error="'NoneType'",
-                )
-            ],
-        ),
-        Exercise(
-            "07.7",
-            order=2,
-            also=_find_full_hessian_hint,
-            expect=_compute_hessian_product,
-            cases=[
-                (BENT, [1.0, 2.0], [1.0, 1.0]),
-                (STEEP, [1.0, 2.0], [1.0, -1.0]),
-                (STEEP, [-1.0, 0.5], [2.0, -3.0]),
-                (BOX, [1.0, 2.0, -1.0], [1.0, -2.0, 3.0]),
-            ],
-            mistakes=[
-                Mistake(_compute_hessian, named="whole Hessian"),
-                Mistake(lambda f, point, direction: None, named="asked about v", where=r"gradient\(\w+, v\)"),
-            ],
-        ),
+        rtol=1e-4,
+    ),
+    Exercise(
+        "07.6",
+        expect=lambda f, value: 1.0 / f.derivative(value, order=2),
+        cases=[(BOWL, 1.0), (Polynomial(0, 1, 2.5), -1.0), (Polynomial(4, 0, 0.125), 3.0)],
+        mistakes=[
+            Mistake(
+                named="one derivative too many",
+                where=r"derivative\(derivative\(derivative\(",
+                error="'NoneType'",
+            )
+        ],
+    ),
+    Exercise(
+        "07.7",
+        order=2,
+        also=_find_full_hessian_hint,
+        expect=_compute_hessian_product,
+        cases=[
+            (BENT, [1.0, 2.0], [1.0, 1.0]),
+            (STEEP, [1.0, 2.0], [1.0, -1.0]),
+            (STEEP, [-1.0, 0.5], [2.0, -3.0]),
+            (BOX, [1.0, 2.0, -1.0], [1.0, -2.0, 3.0]),
+        ],
+        mistakes=[
+            Mistake(_compute_hessian, named="whole Hessian"),
+            Mistake(lambda f, point, direction: None, named="asked about v", where=r"gradient\(\w+, v\)"),
+        ],
     ),
 )

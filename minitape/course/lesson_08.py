@@ -56,31 +56,28 @@ ROOT = compile_unknown_function("x ** 0.5 + x ** 8", "0.5 * x**-0.5 + 8.0 * x**7
 
 EXERCISES = complete_exercises(
     "08",
-    (
-        Exercise("08.1", expect=["not_watched", "stop_gradient", "outside_tape", "recording_paused"]),
-        Exercise(
-            "08.2",
-            expect=lambda f, value: f.derivative(value),
-            cases=[(F, 3), (G, 0), (G, 10), (G, 2.75)],
-            start="""
+    Exercise("08.1", expect=["not_watched", "stop_gradient", "outside_tape", "recording_paused"]),
+    Exercise(
+        "08.2",
+        expect=lambda f, value: f.derivative(value),
+        cases=[(F, 3), (G, 0), (G, 10), (G, 2.75)],
+        start="""
 def slope(f, value):
     x = tf.Variable(value)
     with tf.GradientTape() as tape:
         y = f(x)
     return tape.gradient(y, x)
 """,
-            mistakes=[
-                Mistake(
-                    _build_mistake_for_integers(None), named="cast hides the variable", where=r"\bx = tf\.cast\(x\b"
-                ),
-                Mistake(_build_mistake_for_integers(0.0), named="zero for a missing path"),
-            ],
-        ),
-        Exercise(
-            "08.3",
-            expect=_compute_slopes_of_mean,
-            cases=[(F, [1.0, 3.0, 5.0]), (G, [2.0, -2.0]), (G, [0.5])],
-            start="""
+        mistakes=[
+            Mistake(_build_mistake_for_integers(None), named="cast hides the variable", where=r"\bx = tf\.cast\(x\b"),
+            Mistake(_build_mistake_for_integers(0.0), named="zero for a missing path"),
+        ],
+    ),
+    Exercise(
+        "08.3",
+        expect=_compute_slopes_of_mean,
+        cases=[(F, [1.0, 3.0, 5.0]), (G, [2.0, -2.0]), (G, [0.5])],
+        start="""
 def slopes(f, values):
     x = tf.Variable(values)
     with tf.GradientTape() as tape:
@@ -88,33 +85,32 @@ def slopes(f, values):
         y = tf.constant(np.mean(results.numpy()))
     return tape.gradient(y, x)
 """,
-            mistakes=[
-                Mistake(
-                    named="y is a plain number",
-                    where=r"(?s)\b(\w+) = np\.mean\(.*gradient\(\1\b|gradient\(np\.mean",
-                    error="_id",
-                )
-            ],
-        ),
-        Exercise("08.4", expect=[None, 0.0, None, 0.0]),
-        Exercise("08.5", expect=[5, 6, 7], view=sort_distinct_parts),
-        Exercise(
-            "08.6",
-            expect=lambda f, values: [
-                _compute_where_positive(f._compute, values),
-                _compute_where_positive(f.compute_derivatives, values),
-            ],
-            cases=[(INVERSE, [0.0, 2.0, 0.25]), (ROOT, [4.0, 0.0, 1.0, -1.0]), (INVERSE, [-1.0, 0.0, 0.001])],
-            start="""
+        mistakes=[
+            Mistake(
+                named="y is a plain number",
+                where=r"(?s)\b(\w+) = np\.mean\(.*gradient\(\1\b|gradient\(np\.mean",
+                error="_id",
+            )
+        ],
+    ),
+    Exercise("08.4", expect=[None, 0.0, None, 0.0]),
+    Exercise("08.5", expect=[5, 6, 7], view=sort_distinct_parts),
+    Exercise(
+        "08.6",
+        expect=lambda f, values: [
+            _compute_where_positive(f._compute, values),
+            _compute_where_positive(f.compute_derivatives, values),
+        ],
+        cases=[(INVERSE, [0.0, 2.0, 0.25]), (ROOT, [4.0, 0.0, 1.0, -1.0]), (INVERSE, [-1.0, 0.0, 0.001])],
+        start="""
 def values_and_slopes(f, values):
     x = tf.Variable(values)
     with tf.GradientTape() as tape:
         y = tf.where(x > 0.0, f(x), 0.0)
     return [y, tape.gradient(y, x)]
 """,
-            of_wrong=_find_unsafe_value_hint,
-            also=_find_unsafe_input_hint,
-        ),
-        Exercise("08.7", expect=CUT_LINE, of_wrong=describe_cut_before_or_after_line),
+        of_wrong=_find_unsafe_value_hint,
+        also=_find_unsafe_input_hint,
     ),
+    Exercise("08.7", expect=CUT_LINE, of_wrong=describe_cut_before_or_after_line),
 )

@@ -60,21 +60,20 @@ def _find_memory_hint(answer: Answer, loss_of: UnknownFunction, steps: int) -> s
 
 EXERCISES = complete_exercises(
     "09",
-    (
-        Exercise("09.1", expect=[15.0, 45.0]),
-        Exercise(
-            "09.2",
-            expect=lambda f, start, points: sum(x * f.derivative(start * x) for x in points),
-            cases=[(F, 3.0, [1.0, 2.0]), (G, 0.5, [2.0, -1.0, 3.0])],
-            mistakes=[
-                Mistake(named="plus equals", where=r"(?s)\b(\w+) = tf\.Variable\(0.*\b\1 \+=", error=r"\+= value"),
-                Mistake(
-                    named="plain total",
-                    where=r"(?m)\+=? *(float\(f|float\((?!x\))\w+\) *$|(f\(.*|\w+\.)numpy\(\) *$)",
-                    error="_id",
-                ),
-            ],
-            start="""
+    Exercise("09.1", expect=[15.0, 45.0]),
+    Exercise(
+        "09.2",
+        expect=lambda f, start, points: sum(x * f.derivative(start * x) for x in points),
+        cases=[(F, 3.0, [1.0, 2.0]), (G, 0.5, [2.0, -1.0, 3.0])],
+        mistakes=[
+            Mistake(named="plus equals", where=r"(?s)\b(\w+) = tf\.Variable\(0.*\b\1 \+=", error=r"\+= value"),
+            Mistake(
+                named="plain total",
+                where=r"(?m)\+=? *(float\(f|float\((?!x\))\w+\) *$|(f\(.*|\w+\.)numpy\(\) *$)",
+                error="_id",
+            ),
+        ],
+        start="""
 def slope_of_total(f, start, points):
     w = tf.Variable(start)
     total = tf.Variable(0.0)
@@ -83,14 +82,14 @@ def slope_of_total(f, start, points):
             total.assign_add(f(w * x))
     return tape.gradient(total, w)
 """,
-        ),
-        Exercise("09.3", expect=[2.0, 0.0, 8.0]),
-        Exercise("09.4", expect={"A": False, "B": True, "C": True, "D": False, "E": True}),
-        Exercise(
-            "09.5",
-            expect=_find_best_point_undoing_bad_steps,
-            cases=[(BUMPY, 12), (STEEP, 11), (BUMPY, 9)],
-            start="""
+    ),
+    Exercise("09.3", expect=[2.0, 0.0, 8.0]),
+    Exercise("09.4", expect={"A": False, "B": True, "C": True, "D": False, "E": True}),
+    Exercise(
+        "09.5",
+        expect=_find_best_point_undoing_bad_steps,
+        cases=[(BUMPY, 12), (STEEP, 11), (BUMPY, 9)],
+        start="""
 def fit(loss_of, steps):
     w, speed = tf.Variable(0.0), tf.Variable(0.0, trainable=False)
     best, best_loss, momentum = w, float("inf"), 0.8
@@ -106,8 +105,7 @@ def fit(loss_of, steps):
             momentum = momentum / 2.0
     return best
 """,
-            mistakes=[Mistake(named="rebound w", where=r"(?m)^ *w = (?!tf\.Variable)", error="TypeError")],
-        ),
-        Exercise("09.6", expect=_descend, cases=[(VALLEY, 3), (VALLEY, 6), (TWISTED, 4)], of_wrong=_find_memory_hint),
+        mistakes=[Mistake(named="rebound w", where=r"(?m)^ *w = (?!tf\.Variable)", error="TypeError")],
     ),
+    Exercise("09.6", expect=_descend, cases=[(VALLEY, 3), (VALLEY, 6), (TWISTED, 4)], of_wrong=_find_memory_hint),
 )

@@ -79,13 +79,12 @@ def _find_unrolled_loop_hint(answer: Function, observed_runs: ObservedRuns) -> s
 
 EXERCISES = complete_exercises(
     "10",
-    (
-        Exercise("10.1", expect=[5.0, 16.0, None, 0.0]),
-        Exercise(
-            "10.2",
-            expect=lambda f, value: [f.derivative(value), f.derivative(value) + 5.0],
-            cases=[(F, 3.0), (G, -2.0)],
-            start="""
+    Exercise("10.1", expect=[5.0, 16.0, None, 0.0]),
+    Exercise(
+        "10.2",
+        expect=lambda f, value: [f.derivative(value), f.derivative(value) + 5.0],
+        cases=[(F, 3.0), (G, -2.0)],
+        start="""
 def two_slopes(f, value):
     penalty = 0.0
 
@@ -101,60 +100,57 @@ def two_slopes(f, value):
         found.append(tape.gradient(y, x))
     return found
 """,
-            also=_find_tracing_hint,
-            mistakes=[
-                *(
-                    Mistake(_compute_unpenalized_slopes, named=name, where=where)
-                    for name, where in {
-                        # The first group is the name that x is multiplied by.
-                        "variable made in the loop": (
-                            r"(?s)def loss\(\w+\).*?\+ *(\w+) *\*.*for ([^\n]*\n +)?\b\1 (in [^\n]*|= tf\.)Variable"
-                        ),
-                        "variable hidden by the loop": (
-                            r"(?s)\bpenalty *= *tf\.Variable.*for penalty in (?!.*\.assign\()"
-                        ),
-                        # The lines of loss end at the first line that is indented like its def.
-                        "argument not used": r"(?s)def loss\(\w+, *(\w+)\):\n(?:(?!\b\1\b).)*?\n    \w",
-                        "tensor kept in the recording": (
-                            r"(?s)def loss\(\w+\):\n(?:(?!\n    \w).)*tf\.(constant|convert_to_tensor|cast)\(penalty"
-                        ),
-                        "penalty not passed": r"(?s)\A(?!.*(?<!def )\bloss\([^()\n]*,).*def loss\(\w+, *\w+ *=",
-                        "assigned too late": (
-                            r"(?s)\b(\w+) *= *tf\.Variable\((?!value)(?:(?!\b\1\.assign\().)*= *loss\(.*\b\1\.assign\("
-                        ),
-                        "penalty kept in the recording": (
-                            r"(?s)\A(?!.*penalty *= *tf\.Variable)"
-                            r".*(def loss\(\w+\):|lambda \w+:)(?:(?!\n    \w).)*\+ *penalty *\*"
-                        ),
-                    }.items()
-                ),
-                Mistake(named="f called outside a trace", error="only inside a traced|放在跟踪过的函数里"),
-                Mistake(named="number asked while tracing", error="Python asked for"),
-            ],
-        ),
-        Exercise("10.3", expect={"A": 1, "B": 2, "C": 3, "D": 1}),
-        Exercise(
-            "10.4",
-            expect=_compute_repeated_slope,
-            cases=[(F, 1.5, 3), (G, 0.5, 3), (GROWS, 1.0, 4), (TURNS, -2.0, 1)],
-            also=_find_unrolled_loop_hint,
-            mistakes=[
-                Mistake(
-                    named="tensor in range",
-                    where=r"(?m)^ *for .*(in (range\((int\()?)?times\b|\.numpy\()",
-                    error="Python asked for|iterate over|as an integer",
-                ),
-                Mistake(named="two kinds of numbers", error="was expected to be a"),
-                Mistake(named="body as condition", where=r"while_loop", error="truth value"),
-            ],
-        ),
-        Exercise("10.5", expect={"A": 1, "B": 2, "C": 3, "D": 2}),
-        Exercise(
-            "10.6",
-            expect=_solve_for_angle,
-            cases=[(HILL, 7.0), (STEEP, 3.0), (FALLS, -3.0), (FLAT, 0.0)],
-            also=_find_repeated_run_hint,
-            rtol=1e-4,
-        ),
+        also=_find_tracing_hint,
+        mistakes=[
+            *(
+                Mistake(_compute_unpenalized_slopes, named=name, where=where)
+                for name, where in {
+                    # The first group is the name that x is multiplied by.
+                    "variable made in the loop": (
+                        r"(?s)def loss\(\w+\).*?\+ *(\w+) *\*.*for ([^\n]*\n +)?\b\1 (in [^\n]*|= tf\.)Variable"
+                    ),
+                    "variable hidden by the loop": (r"(?s)\bpenalty *= *tf\.Variable.*for penalty in (?!.*\.assign\()"),
+                    # The lines of loss end at the first line that is indented like its def.
+                    "argument not used": r"(?s)def loss\(\w+, *(\w+)\):\n(?:(?!\b\1\b).)*?\n    \w",
+                    "tensor kept in the recording": (
+                        r"(?s)def loss\(\w+\):\n(?:(?!\n    \w).)*tf\.(constant|convert_to_tensor|cast)\(penalty"
+                    ),
+                    "penalty not passed": r"(?s)\A(?!.*(?<!def )\bloss\([^()\n]*,).*def loss\(\w+, *\w+ *=",
+                    "assigned too late": (
+                        r"(?s)\b(\w+) *= *tf\.Variable\((?!value)(?:(?!\b\1\.assign\().)*= *loss\(.*\b\1\.assign\("
+                    ),
+                    "penalty kept in the recording": (
+                        r"(?s)\A(?!.*penalty *= *tf\.Variable)"
+                        r".*(def loss\(\w+\):|lambda \w+:)(?:(?!\n    \w).)*\+ *penalty *\*"
+                    ),
+                }.items()
+            ),
+            Mistake(named="f called outside a trace", error="only inside a traced|放在跟踪过的函数里"),
+            Mistake(named="number asked while tracing", error="Python asked for"),
+        ],
+    ),
+    Exercise("10.3", expect={"A": 1, "B": 2, "C": 3, "D": 1}),
+    Exercise(
+        "10.4",
+        expect=_compute_repeated_slope,
+        cases=[(F, 1.5, 3), (G, 0.5, 3), (GROWS, 1.0, 4), (TURNS, -2.0, 1)],
+        also=_find_unrolled_loop_hint,
+        mistakes=[
+            Mistake(
+                named="tensor in range",
+                where=r"(?m)^ *for .*(in (range\((int\()?)?times\b|\.numpy\()",
+                error="Python asked for|iterate over|as an integer",
+            ),
+            Mistake(named="two kinds of numbers", error="was expected to be a"),
+            Mistake(named="body as condition", where=r"while_loop", error="truth value"),
+        ],
+    ),
+    Exercise("10.5", expect={"A": 1, "B": 2, "C": 3, "D": 2}),
+    Exercise(
+        "10.6",
+        expect=_solve_for_angle,
+        cases=[(HILL, 7.0), (STEEP, 3.0), (FALLS, -3.0), (FLAT, 0.0)],
+        also=_find_repeated_run_hint,
+        rtol=1e-4,
     ),
 )

@@ -61,41 +61,37 @@ def _find_batch_failure_hint(answer: Program, observed_runs: ObservedRuns) -> st
 
 EXERCISES = complete_exercises(
     "11",
-    (
-        Exercise("11.1", expect={"A": 2.0, "B": 0.0, "C": None, "D": 3.0}),
-        Exercise(
-            "11.2", expect=_compute_distance_gradient, cases=[(2.0, 3.0, 4.0), (0.5, -1.0, 0.5), (-1.0, 0.0, 2.0)]
-        ),
-        Exercise(
-            "11.3",
-            expect=_compute_limited_slope,
-            cases=CASES,
-            also=_find_unused_rule_hint,
-            mistakes=RULE_MISTAKES,
-        ),
-        Exercise(
-            "11.4",
-            expect=lambda upstream, x: upstream / (1.0 + np.exp(np.minimum(-x.numpy(), 80.0))),
-            cases=[
-                (convert_to_tensor(g), convert_to_tensor(x))
-                for g, x in [
-                    (2.0, 0.0),
-                    (-1.0, 1.5),
-                    (0.5, 1000.0),
-                    (3.0, -1000.0),
-                    (1.0, 5.5),
-                    ([1.0, 2.0], [60.0, -1.0]),
-                ]
-            ],
-            order=0,
-        ),
-        Exercise("11.5", expect={"A": False, "B": False, "C": True, "D": True}),
-        Exercise(
-            "11.6",
-            expect=_compute_straight_through_slope,
-            cases=[(F, 0.5), (REST, 1.25), (F, -0.25), (FALLING, -1.5), (REST, 0.95), (F, 1.05), (REST, 3.0)],
-            also=_find_batch_failure_hint,
-            mistakes=[*RULE_MISTAKES, Mistake(named="no third value", error="both x and y")],
-        ),
+    Exercise("11.1", expect={"A": 2.0, "B": 0.0, "C": None, "D": 3.0}),
+    Exercise("11.2", expect=_compute_distance_gradient, cases=[(2.0, 3.0, 4.0), (0.5, -1.0, 0.5), (-1.0, 0.0, 2.0)]),
+    Exercise(
+        "11.3",
+        expect=_compute_limited_slope,
+        cases=CASES,
+        also=_find_unused_rule_hint,
+        mistakes=RULE_MISTAKES,
+    ),
+    Exercise(
+        "11.4",
+        expect=lambda upstream, x: upstream / (1.0 + np.exp(np.minimum(-x.numpy(), 80.0))),
+        cases=[
+            (convert_to_tensor(g), convert_to_tensor(x))
+            for g, x in [
+                (2.0, 0.0),
+                (-1.0, 1.5),
+                (0.5, 1000.0),
+                (3.0, -1000.0),
+                (1.0, 5.5),
+                ([1.0, 2.0], [60.0, -1.0]),
+            ]
+        ],
+        order=0,
+    ),
+    Exercise("11.5", expect={"A": False, "B": False, "C": True, "D": True}),
+    Exercise(
+        "11.6",
+        expect=_compute_straight_through_slope,
+        cases=[(F, 0.5), (REST, 1.25), (F, -0.25), (FALLING, -1.5), (REST, 0.95), (F, 1.05), (REST, 3.0)],
+        also=_find_batch_failure_hint,
+        mistakes=[*RULE_MISTAKES, Mistake(named="no third value", error="both x and y")],
     ),
 )

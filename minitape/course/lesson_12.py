@@ -79,52 +79,47 @@ def _build_array_cases(counting: str, random: str) -> list[Case]:
 
 EXERCISES = complete_exercises(
     "12",
-    (
-        Exercise("12.1", expect="Tape", trials=ROW_TRIALS),
-        Exercise("12.2", expect="Tape", trials=OPERATOR_TRIALS),
-        Exercise("12.3", expect="Tape", trials=BACKWARD_TRIALS),
-        Exercise("12.4", expect="Tape", trials=MORE_OPERATOR_TRIALS),
-        Exercise(
-            "12.5",
-            expect=lambda g, z, x: (g * (1.0 - z * z),),
-            cases=[
-                (1.0, 0.46211715726000975, 0.5),
-                (3.0, 0.0, 0.0),
-                (-2.0, -0.7615941559557649, -1.0),
-                (np.array([[3.0, -2.0]]), np.array([[0.5, 0.0]]), np.array([[0.5493061443340549, 0.0]])),
-            ],
-            rtol=1e-10,
-        ),
-        Exercise(
-            "12.6",
-            expect=lambda forward, rule, inputs: (rule.__name__, inputs) in RIGHT_RULES,
-            cases=[
-                (_build_function(names, formula), _build_function(f"g, z, {names}", rule), eval(inputs))
-                for names, formula, rule, inputs, _ in ROWS_OF_RULES
-            ],
-            order=0,
-            mistakes=[Mistake(named="rule without the value", where=r"rule\([\w.]+, *\*", error="missing 1 required")],
-        ),
-        Exercise(
-            "12.7",
-            expect=lambda g, z, x, b: (g, g.sum(axis=0)),
-            cases=_build_array_cases(counting="23 23 23 3", random="52 52 52 2"),
-        ),
-        Exercise(
-            "12.8",
-            expect=lambda g, z, x, w: (g @ w.T, x.T @ g),
-            cases=_build_array_cases(counting="23 23 24 43", random="43 43 45 53"),
-            mistakes=[
-                Mistake(
-                    named="star for a matrix product",
-                    where=r"g *\* *w|w *\* *g|x *\* *g|g *\* *x|T *\* ",
-                    error="broadcast",
-                ),
-                *(
-                    Mistake(named=name, where=pattern, error="matmul|align")
-                    for name, pattern in MISFIT_PRODUCTS.items()
-                ),
-            ],
-        ),
+    Exercise("12.1", expect="Tape", trials=ROW_TRIALS),
+    Exercise("12.2", expect="Tape", trials=OPERATOR_TRIALS),
+    Exercise("12.3", expect="Tape", trials=BACKWARD_TRIALS),
+    Exercise("12.4", expect="Tape", trials=MORE_OPERATOR_TRIALS),
+    Exercise(
+        "12.5",
+        expect=lambda g, z, x: (g * (1.0 - z * z),),
+        cases=[
+            (1.0, 0.46211715726000975, 0.5),
+            (3.0, 0.0, 0.0),
+            (-2.0, -0.7615941559557649, -1.0),
+            (np.array([[3.0, -2.0]]), np.array([[0.5, 0.0]]), np.array([[0.5493061443340549, 0.0]])),
+        ],
+        rtol=1e-10,
+    ),
+    Exercise(
+        "12.6",
+        expect=lambda forward, rule, inputs: (rule.__name__, inputs) in RIGHT_RULES,
+        cases=[
+            (_build_function(names, formula), _build_function(f"g, z, {names}", rule), eval(inputs))
+            for names, formula, rule, inputs, _ in ROWS_OF_RULES
+        ],
+        order=0,
+        mistakes=[Mistake(named="rule without the value", where=r"rule\([\w.]+, *\*", error="missing 1 required")],
+    ),
+    Exercise(
+        "12.7",
+        expect=lambda g, z, x, b: (g, g.sum(axis=0)),
+        cases=_build_array_cases(counting="23 23 23 3", random="52 52 52 2"),
+    ),
+    Exercise(
+        "12.8",
+        expect=lambda g, z, x, w: (g @ w.T, x.T @ g),
+        cases=_build_array_cases(counting="23 23 24 43", random="43 43 45 53"),
+        mistakes=[
+            Mistake(
+                named="star for a matrix product",
+                where=r"g *\* *w|w *\* *g|x *\* *g|g *\* *x|T *\* ",
+                error="broadcast",
+            ),
+            *(Mistake(named=name, where=pattern, error="matmul|align") for name, pattern in MISFIT_PRODUCTS.items()),
+        ],
     ),
 )

@@ -300,7 +300,7 @@ def _build_exercises(patient_names: Names) -> tuple[Exercise, ...]:
         view=_require_and_count_cured_beds,
         of_wrong=lambda beds: _say_from_this_lesson("beds missing" if isinstance(beds, Iterable) else "number of beds"),
     )
-    numbers, cure, standardize = complete_exercises(LESSON, (NUMBERS, cure, STANDARDIZE))
+    numbers, cure, standardize = complete_exercises(LESSON, NUMBERS, cure, STANDARDIZE)
     return numbers, *starmap(_build_bed_exercise, enumerate(patient_names, 1)), cure, standardize
 
 

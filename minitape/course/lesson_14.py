@@ -130,23 +130,22 @@ def _require_full_pad(pad: Answer) -> str:
 
 EXERCISES = complete_exercises(
     "14",
-    (
-        Exercise("14.1", expect=["w2", "z"], view=sort_distinct_parts),
-        Exercise("14.2", expect=["B", "D"], view=sort_distinct_parts),
-        Exercise("14.3", expect={"cause": "dead_relu", "line": 6}),
-        Exercise(
-            "14.4",
-            expect=_compute_loss_gradient,
-            cases=CASES,
-            mistakes=[
-                Mistake(
-                    named="no variable",
-                    where=r"(?s)\A(?!.*(Variable|constant|tensor)\().*x @ w1",
-                    error="values that a tape can follow",
-                ),
-                Mistake(named="question about w2", where=r"gradient\([^,]*,.*\bw2\b", error="'_id'"),
-            ],
-            start="""
+    Exercise("14.1", expect=["w2", "z"], view=sort_distinct_parts),
+    Exercise("14.2", expect=["B", "D"], view=sort_distinct_parts),
+    Exercise("14.3", expect={"cause": "dead_relu", "line": 6}),
+    Exercise(
+        "14.4",
+        expect=_compute_loss_gradient,
+        cases=CASES,
+        mistakes=[
+            Mistake(
+                named="no variable",
+                where=r"(?s)\A(?!.*(Variable|constant|tensor)\().*x @ w1",
+                error="values that a tape can follow",
+            ),
+            Mistake(named="question about w2", where=r"gradient\([^,]*,.*\bw2\b", error="'_id'"),
+        ],
+        start="""
 def slope(bend, w1, w2, x, t):
     w1 = tf.Variable(w1)
     with tf.GradientTape() as tape:
@@ -157,15 +156,14 @@ def slope(bend, w1, w2, x, t):
         loss = tf.reduce_mean((features @ w2 - t) ** 2)
     return tape.gradient(loss, w1)
 """,
-        ),
-        Exercise("14.5", expect=["C", "E"], view=sort_distinct_parts),
-        Exercise("14.6", expect={"cause": "broadcast", "line": 10}),
-        Exercise("14.7", expect={"cause": "activation_twice", "line": 12}, view=_map_softmax_line_to_loss),
-        Exercise("14.8", expect={"cause": "stop_gradient", "line": 8}),
-        Exercise("14.9", expect=OWN_EXPLANATION, view=_require_own_explanation),
-        Exercise("14.10", expect="Tape", trials=MOVED_TAPE_TRIALS),
-        Exercise("14.11", expect=_compute_rule_of_cross_entropy, cases=CROSS_ENTROPY_CASES),
-        Exercise("14.12", expect=GOOD_READER, view=_raise_unless_network_reads),
-        Exercise("14.13", expect=FULL_PAD, view=_require_full_pad),
     ),
+    Exercise("14.5", expect=["C", "E"], view=sort_distinct_parts),
+    Exercise("14.6", expect={"cause": "broadcast", "line": 10}),
+    Exercise("14.7", expect={"cause": "activation_twice", "line": 12}, view=_map_softmax_line_to_loss),
+    Exercise("14.8", expect={"cause": "stop_gradient", "line": 8}),
+    Exercise("14.9", expect=OWN_EXPLANATION, view=_require_own_explanation),
+    Exercise("14.10", expect="Tape", trials=MOVED_TAPE_TRIALS),
+    Exercise("14.11", expect=_compute_rule_of_cross_entropy, cases=CROSS_ENTROPY_CASES),
+    Exercise("14.12", expect=GOOD_READER, view=_raise_unless_network_reads),
+    Exercise("14.13", expect=FULL_PAD, view=_require_full_pad),
 )

@@ -48,40 +48,38 @@ WRONG_UPDATES = {  # Patterns of the errors that a wrong update raises
 
 EXERCISES = complete_exercises(
     "appendix",
-    (
-        Exercise("appendix.1", expect={"A": (4, 5), "B": "error", "C": (4, 5), "D": (3, 4, 5)}),
-        Exercise(
-            "appendix.2",
-            expect=lambda numbers: [max(number, 0.0) for number in numbers],
-            cases=[([1.0, -2.0, 3.0],), ([-0.5, 0.5, -2.0],), ([4.0, 0.0],), (np.array([2.5, -1.5]),)],
-            also=lambda answer, observed_runs: "" if hasattr(answer([1.0, 2.0]), "numpy") else "no tensor",
-        ),
-        Exercise(
-            "appendix.3",
-            expect=lambda table: np.where(np.eye(len(table)), 0.0, table),
-            cases=[([[1.0, 2.0], [3.0, 4.0]],), ([[5.0, 1.0, 2.0], [3.0, 6.0, 4.0], [7.0, 8.0, 9.0]],)],
-            also=_find_missing_update_hint,
-            mistakes=[
-                Mistake(named="places before the tensor", where=r"update\(.*, *(x|table) *,"),
-                *(Mistake(named=name, error=pattern) for name, pattern in WRONG_UPDATES.items()),
-            ],
-        ),
-        Exercise("appendix.4", expect=[5.0, 0.0, 0.0, 0.0, 1.0]),
-        Exercise("appendix.5", expect={"A": 20, "B": 12, "C": 24, "D": 4}),
-        Exercise("appendix.6", expect={"A": "tensor", "B": "variable", "C": "frozen", "D": "number"}),
-        Exercise(
-            "appendix.7",
-            expect={"holds": [1.0, 2.0], "numbers": "decimal", "shape": "(None,)"},
-            view=_describe_variable,
-        ),
-        Exercise(
-            "appendix.8",
-            expect=_compute_heights,
-            cases=[([1.0, 2.0, 3.0], [0.0, 1.0]), ([0.5, 1.0, 1.5], [1.0, -2.0])],
-            also=_find_loop_hint,
-            mistakes=[Mistake(named="row for a column", error="shapes")],
-        ),
-        Exercise("appendix.9", expect={"A": 12.0, "B": -10.0, "C": [0.0, 2.0], "D": 8.0}),
-        Exercise("appendix.10", expect={"A": True, "B": True, "C": False, "D": False}),
+    Exercise("appendix.1", expect={"A": (4, 5), "B": "error", "C": (4, 5), "D": (3, 4, 5)}),
+    Exercise(
+        "appendix.2",
+        expect=lambda numbers: [max(number, 0.0) for number in numbers],
+        cases=[([1.0, -2.0, 3.0],), ([-0.5, 0.5, -2.0],), ([4.0, 0.0],), (np.array([2.5, -1.5]),)],
+        also=lambda answer, observed_runs: "" if hasattr(answer([1.0, 2.0]), "numpy") else "no tensor",
     ),
+    Exercise(
+        "appendix.3",
+        expect=lambda table: np.where(np.eye(len(table)), 0.0, table),
+        cases=[([[1.0, 2.0], [3.0, 4.0]],), ([[5.0, 1.0, 2.0], [3.0, 6.0, 4.0], [7.0, 8.0, 9.0]],)],
+        also=_find_missing_update_hint,
+        mistakes=[
+            Mistake(named="places before the tensor", where=r"update\(.*, *(x|table) *,"),
+            *(Mistake(named=name, error=pattern) for name, pattern in WRONG_UPDATES.items()),
+        ],
+    ),
+    Exercise("appendix.4", expect=[5.0, 0.0, 0.0, 0.0, 1.0]),
+    Exercise("appendix.5", expect={"A": 20, "B": 12, "C": 24, "D": 4}),
+    Exercise("appendix.6", expect={"A": "tensor", "B": "variable", "C": "frozen", "D": "number"}),
+    Exercise(
+        "appendix.7",
+        expect={"holds": [1.0, 2.0], "numbers": "decimal", "shape": "(None,)"},
+        view=_describe_variable,
+    ),
+    Exercise(
+        "appendix.8",
+        expect=_compute_heights,
+        cases=[([1.0, 2.0, 3.0], [0.0, 1.0]), ([0.5, 1.0, 1.5], [1.0, -2.0])],
+        also=_find_loop_hint,
+        mistakes=[Mistake(named="row for a column", error="shapes")],
+    ),
+    Exercise("appendix.9", expect={"A": 12.0, "B": -10.0, "C": [0.0, 2.0], "D": 8.0}),
+    Exercise("appendix.10", expect={"A": True, "B": True, "C": False, "D": False}),
 )

@@ -210,7 +210,7 @@ def lesson(monkeypatch):
 
 def test_an_exercise_gets_its_texts_from_the_source(lesson):
     huge = Mistake({"A": 1e9}, named="much too large")
-    exercise = complete_exercises("99", [Exercise("99.1", expect={"A": 3.0, "B": [1.0]}, mistakes=[huge])])[0]
+    exercise = complete_exercises("99", Exercise("99.1", expect={"A": 3.0, "B": [1.0]}, mistakes=[huge]))[0]
     assert exercise.hint == ("What is a slope?",)
     assert exercise.because == "Both are slopes."
     assert [(mistake.answer, mistake.hint) for mistake in exercise.mistakes] == [
@@ -247,9 +247,9 @@ def test_a_text_without_use_and_a_name_without_text_are_errors(exercises, proble
 def test_python_and_the_source_of_a_lesson_name_the_same(number, monkeypatch):
     found = []
 
-    def note_exercises(_, exercises):
+    def note_exercises(_, *exercises):
         found.extend(exercises)
-        return tuple(exercises)
+        return exercises
 
     monkeypatch.setattr("minitape.course.exercise.complete_exercises", note_exercises)
     name = f"minitape.course.lesson_{number}"
