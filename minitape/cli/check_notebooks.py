@@ -53,9 +53,9 @@ VARIANTS = ("blank", "solved")
 PYTEST_RAN_CODES = (0, 1)
 """The exit codes of pytest after all tests passed, and after some failed."""
 PYTEST_OPTIONS = (
-    *("--noconftest", "-p", "no:cacheprovider", "-p", "minitape.cli.nbval_recorder", "-p", "nbval.plugin"),
-    *("--nbval", "--nbval-current-env", "--color=no", "--tb=short", "-q"),
-)
+    "--noconftest -p no:cacheprovider -p minitape.cli.nbval_recorder -p nbval.plugin "
+    "--nbval --nbval-current-env --color=no --tb=short -q"
+).split()
 
 
 @dataclass

@@ -22,7 +22,7 @@ from .optional_packages import require_packages
 from .run_places import RunPlaces
 from .site_folder import replace_site_folder
 
-REQUIRED_PACKAGES = ("sphinx", "myst_parser", "furo", "IPython", "anywidget")
+REQUIRED_PACKAGES = "sphinx myst_parser furo IPython anywidget".split()
 SETTINGS_FOLDER = Path(__file__).with_name("site_settings")
 LITE_FOLDER = "run"
 """The folder of JupyterLite in a site."""

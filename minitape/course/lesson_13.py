@@ -20,7 +20,7 @@ from .course_texts import read_lesson
 from .exercise import Answer, Exercise, Mistake, Program, complete_exercises, say_from_lesson
 
 LESSON = "13"
-DISEASES = ("flat", "cut", "broadcast", "sign", "order", "saturated", "late", "rate")
+DISEASES = "flat cut broadcast sign order saturated late rate".split()
 FIRST = 2  # The number of the exercise about bed 1.
 _say_from_this_lesson = partial(say_from_lesson, LESSON)
 HEALTHY = "healthy"

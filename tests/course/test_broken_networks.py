@@ -77,7 +77,7 @@ def test_the_twelve_have_every_disease_and_a_ward_has_what_a_doctor_must_reckon_
 
 def test_the_table_of_the_lesson_has_all_diseases_in_no_patient_s_order():
     table = re.findall(r'^\| `"(\w+)"` \|', SOURCES["ward-diseases"], re.MULTILINE)
-    assert tuple(table) == DISEASES
+    assert table == DISEASES
     assert HEALTHY in SOURCES["ward-how"]
 
 
