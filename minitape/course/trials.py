@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from unittest.mock import patch
 
 from ..common.translation import format_error, say
 from .answer_comparison import compare_answers, describe_kind, has_blank_part
@@ -118,11 +120,9 @@ def run_trials_until_failure(answer_name: str, answer: Answer, trials: Sequence[
     rules = next((namespace["RULES"] for namespace in _iter_method_globals(answer) if "RULES" in namespace), None)
     for trial in trials:
         trial_names = {answer_name: answer, "math": math}
-        rules_before = dict(rules) if isinstance(rules, dict) else {}
-        outcomes.append(_run_trial(trial, trial_names if rules is None else trial_names | {"RULES": rules}))
-        if isinstance(rules, dict):
-            rules.clear()
-            rules.update(rules_before)  # Rules that a trial adds do not affect the next trial.
+        # Rules that a trial adds do not affect the next trial.
+        with patch.dict(rules) if isinstance(rules, dict) else nullcontext():
+            outcomes.append(_run_trial(trial, trial_names if rules is None else trial_names | {"RULES": rules}))
         if not outcomes[-1].has_passed:
             break
     return outcomes
