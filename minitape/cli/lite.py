@@ -35,7 +35,7 @@ KERNEL_STARTER_FILE = SETTINGS_FOLDER / "kernel_python.js"
 
 
 def write_lite_site(
-    target_folder: Path, language_codes: TextSequence = (), offline: bool = False, pyodide_folder: OptionalPath = None
+    target_folder: Path, language_codes: TextSequence, offline: bool, pyodide_folder: OptionalPath
 ) -> int:
     """Write a site that bundles JupyterLite, the course's lessons and the playground.
 

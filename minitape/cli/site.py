@@ -161,10 +161,10 @@ def _format_edition_link(
 
 def write_lesson_site(
     target_folder: Path,
-    own_lessons_folder: OptionalPath = None,
-    language_codes: TextSequence = (),
-    hub_url: str = "",
-    write_python_site: Callable[[Path], object] | None = None,
+    own_lessons_folder: OptionalPath,
+    language_codes: TextSequence,
+    hub_url: str,
+    write_python_site: Callable[[Path], object] | None,
 ) -> int:
     """Write a site for the given lessons.
 
