@@ -123,10 +123,9 @@ class Exercise:
 
     def __post_init__(self) -> None:
         """Add the right parts to each mistake in an answer with several parts, which names only the wrong parts."""
-        mistakes = list(self.mistakes)
         if type(self.expect) is dict:
-            mistakes = [replace(mistake, answer=self.expect | mistake.answer) for mistake in mistakes]
-        object.__setattr__(self, "mistakes", mistakes)
+            mistakes = [replace(mistake, answer=self.expect | mistake.answer) for mistake in self.mistakes]
+            object.__setattr__(self, "mistakes", mistakes)
 
     def say(self, name: str) -> str:
         """Return a sentence of the exercise in the user's language.
