@@ -46,7 +46,10 @@ class UnknownFunction:
         Raises:
             TypeError: If one of the inputs is not a tensor, or if there are too few or too many.
         """
-        inputs = tuple(convert_to_tensor(value) if _is_list_with_tensors(value) else value for value in inputs)
+        inputs = tuple(
+            convert_to_tensor(value) if isinstance(value, list) and any(map(_is_tensor, value)) else value
+            for value in inputs
+        )
         if any(map(_is_tensor, inputs)):  # Next to a tensor, an array or a number is a constant.
             number_types = (float, np.generic, np.ndarray)
             inputs = tuple(convert_to_tensor(value) if isinstance(value, number_types) else value for value in inputs)
@@ -82,10 +85,6 @@ def compile_unknown_function(formula: str, derivatives: str, expression: str = "
 
 def _is_tensor(value: Answer) -> bool:
     return hasattr(value, "numpy")
-
-
-def _is_list_with_tensors(value: Answer) -> bool:
-    return isinstance(value, list) and any(map(_is_tensor, value))
 
 
 def _format_term(coefficient: float, exponent: int) -> str:
