@@ -56,7 +56,7 @@ def write_browser_python(
     target_folder: Path,
     pyodide_folder: OptionalPath,
     pyodide_version: str,
-    offline: bool,
+    is_copied: bool,
     kernel_wheels: Iterable[Path],
 ) -> TextList:
     """Write the Python files for a site.
@@ -65,8 +65,8 @@ def write_browser_python(
         target_folder: The folder to write to. Existing content is deleted.
         pyodide_folder: A folder with a Pyodide distribution, or None to use Pyodide's CDN.
         pyodide_version: The Pyodide version on the CDN.
-        offline: Whether to copy Pyodide from the CDN into the site. Otherwise, the reader's browser loads Pyodide from
-            the CDN.
+        is_copied: Whether to copy Pyodide into the site, as is necessary for a Pyodide from a folder. Otherwise, the
+            reader's browser loads Pyodide from the CDN.
         kernel_wheels: The wheels for JupyterLite's kernel, to be copied to the site.
 
     Returns:
@@ -97,7 +97,6 @@ def write_browser_python(
     lock["packages"] = packages = {
         name: packages[name] for name in _list_names_with_dependencies(packages, loaded_packages)
     }
-    is_copied = offline or pyodide_folder is not None
     for name in packages.keys() - local_entries:
         entry = packages[name]
         if is_copied:

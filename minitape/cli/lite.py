@@ -69,7 +69,7 @@ def write_lite_site(
             if not wheel.name.startswith(EXCLUDED_WHEEL)
         ]
         packages = write_browser_python(
-            Path(scratch, "python"), pyodide_folder, PYODIDE_VERSION, offline, sorted(wheels)
+            Path(scratch, "python"), pyodide_folder, PYODIDE_VERSION, serves_python, sorted(wheels)
         )
         python_url = f"../{PYTHON_FOLDER}" if serves_python else PYODIDE_CDN_URL
         loader_url = f"{python_url}/{CORE_FILES[0]}"
