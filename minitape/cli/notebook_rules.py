@@ -352,7 +352,7 @@ def _check_exercise_verdict(cell_index: int, outputs: list[Output], variant: str
     expected_word = CORRECT if variant == "solved" else NOT_ANSWERED
     text = format_outputs(outputs)
     verdict_words = _VERDICT_LINE.findall(translate_verdicts_to_english(text))
-    if verdict_words and all(verdict_word == expected_word for verdict_word in verdict_words):
+    if set(verdict_words) == {expected_word}:
         return
     message = "this exercise should print 'not answered yet' while it is blank"
     if variant == "solved":
