@@ -1,6 +1,7 @@
 """Index pairs of characters for searching a Chinese site, because spaces do not separate Chinese words."""
 
 import re
+from itertools import pairwise
 
 from sphinx.search.en import SearchEnglish
 
@@ -41,8 +42,5 @@ var splitQuery = (query) => {
         words = []
         for run in WORD_OR_CHINESE_RUN.findall(text):
             is_chinese = "\u3400" <= run[0] <= "\u9fff"
-            if is_chinese and len(run) > 1:
-                words += [run[start : start + 2] for start in range(len(run) - 1)]
-            else:
-                words.append(run)
+            words += [*map("".join, pairwise(run))] if is_chinese and len(run) > 1 else [run]
         return words
