@@ -63,6 +63,14 @@ class ExerciseTexts:
     wrong_answers: list[ListedMistake] = field(default_factory=list)
     trials: dict[str, TrialTexts] = field(default_factory=dict)
 
+    def map_answers_to_replies(self, kind: str) -> dict[Any, str]:  # See `ListedMistake.answer`.
+        """Return the replies to the wrong answers of one kind.
+
+        Args:
+            kind: The kind, such as "change".
+        """
+        return {wrong.answer: wrong.reply for wrong in self.wrong_answers if wrong.kind == kind}
+
 
 @dataclass(frozen=True)
 class RetryQuestion:

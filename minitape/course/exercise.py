@@ -220,11 +220,7 @@ def complete_exercises(lesson: str, *exercises: Exercise) -> tuple[Exercise, ...
 
 
 def _complete_exercise(exercise: Exercise, texts: ExerciseTexts) -> Exercise:
-    replies_by_kind: dict[str, dict[Answer, str]] = {kind: {} for kind in ("change", "program", "member", "name")}
-    for wrong in texts.wrong_answers:
-        if wrong.kind in replies_by_kind:
-            replies_by_kind[wrong.kind][wrong.answer] = wrong.reply
-    changes = {" => ".join(pieces): reply for pieces, reply in replies_by_kind["change"].items()}
+    changes = {" => ".join(pieces): reply for pieces, reply in texts.map_answers_to_replies("change").items()}
     return replace(
         exercise,
         hint=tuple(texts.hints),
@@ -232,9 +228,9 @@ def _complete_exercise(exercise: Exercise, texts: ExerciseTexts) -> Exercise:
         asks=texts.asks,
         from_tape=texts.not_from_tape,
         mistakes=[*_iter_mistakes(exercise, texts)],
-        changes=changes | replies_by_kind["program"],
-        reasons=replies_by_kind["member"],
-        sentences=replies_by_kind["name"],
+        changes=changes | texts.map_answers_to_replies("program"),
+        reasons=texts.map_answers_to_replies("member"),
+        sentences=texts.map_answers_to_replies("name"),
         trials=[_complete_trial(trial, texts.trials[trial.program]) for trial in exercise.trials],
     )
 
