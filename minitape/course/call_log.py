@@ -56,9 +56,9 @@ class LoggedCall:
 
     tape_counts: tuple[int, ...]
     is_in_function: bool
-    trainable_inputs: tuple[OptionalFlag, ...] = ()
-    input_values: tuple[np.ndarray, ...] = ()
-    row_count: int = 0
+    trainable_inputs: tuple[OptionalFlag, ...]
+    input_values: tuple[np.ndarray, ...]
+    row_count: int
 
     @property
     def is_recorded(self) -> bool:
@@ -83,11 +83,11 @@ class LoggedQuestion:
 
     order: int
     is_answered: bool
-    recording_tapes: tuple[GradientTape, ...] = ()
-    is_reversed: bool = False
-    explanations: Names = ()
-    sweep_count: int = 1
-    operations: Names = ()
+    recording_tapes: tuple[GradientTape, ...]
+    is_reversed: bool
+    explanations: Names
+    sweep_count: int
+    operations: Names
 
 
 @dataclass

@@ -67,7 +67,7 @@ class Playback:
     snapshots: tuple[Snapshot, Snapshot]
     difference: TapeDifference
     text: str
-    results: TextPair = ("", "")
+    results: TextPair
 
     def __repr__(self) -> str:
         """Return the title of the folded box with the sentence."""
