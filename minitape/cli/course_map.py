@@ -62,21 +62,20 @@ def build_course_map(lessons_folder: Path) -> JsonObject:
         format_lessons_with_goals(lessons_folder, "{name}.ipynb"),
         f"## {say('Your progress')}\n\n{progress_text}",
     ]
-    cells: list[JsonObject] = [
-        {"cell_type": "markdown", "id": f"map-{number}", "metadata": {}, "source": text}
-        for number, text in enumerate(texts)
-    ]
-    code = "from minitape.course import progress\n\nprogress()"
-    cells.append(
+    cells = [
+        *(
+            {"cell_type": "markdown", "id": f"map-{number}", "metadata": {}, "source": text}
+            for number, text in enumerate(texts)
+        ),
         {
             "cell_type": "code",
             "id": "map-progress",
             "metadata": {},
-            "source": code,
+            "source": "from minitape.course import progress\n\nprogress()",
             "outputs": [],
             "execution_count": None,
-        }
-    )
+        },
+    ]
     metadata = read_json(list_notebook_files(lessons_folder)[0], MAX_NOTEBOOK_SIZE)["metadata"]
     return {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
 

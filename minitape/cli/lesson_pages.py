@@ -170,8 +170,12 @@ def run_lesson_for_views(lesson: Path, views_folder: Path) -> Views:
         click.ClickException: If the lesson cannot be run.
     """
     with TemporaryDirectory() as scratch:
-        environment = {**os.environ, "IPYTHONDIR": scratch, "MINITAPE_PROGRESS": str(Path(scratch, "progress.json"))}
-        environment["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
+        environment = {
+            **os.environ,
+            "IPYTHONDIR": scratch,
+            "MINITAPE_PROGRESS": str(Path(scratch, "progress.json")),
+            "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+        }
         program = [sys.executable, "-m", "minitape_widgets.lesson_views"]
         process = subprocess.run(
             [*program, str(lesson.absolute()), str(views_folder.absolute() / lesson.stem)],
