@@ -46,6 +46,8 @@ from .unknown_functions import UnknownFunction
 
 NEAR_TOLERANCE = 0.01
 MAX_QUESTIONS = 15  # If a run asks tapes more often than this, no variants of the solution are tried.
+# The result of a function and None, or None and the error that the function raised.
+ResultAndError = tuple[Answer, Exception | None]
 
 
 @contextmanager
@@ -139,7 +141,7 @@ def run_case(exercise: Exercise, function: Program, case: Case, max_tapes: Optio
     return CheckRun(value, error, observed)
 
 
-def compute_viewed_result(exercise: Exercise, function: Program, case: Case) -> tuple[Answer, Exception | None]:
+def compute_viewed_result(exercise: Exercise, function: Program, case: Case) -> ResultAndError:
     """Run a function on a case, and return its result, converted by the exercise's view, or its error."""
     # The function may change the arrays and the lists of its arguments.
     value, error = call_and_catch_error(function, tuple(map(_copy_lists_and_arrays, case)))
@@ -155,7 +157,7 @@ def _copy_lists_and_arrays(argument: Answer) -> Answer:
     return copy(argument) if isinstance(argument, np.ndarray) else argument
 
 
-def call_and_catch_error(function: Program, case: Case) -> tuple[Answer, Exception | None]:
+def call_and_catch_error(function: Program, case: Case) -> ResultAndError:
     """Return a function's result or its error. For an error from a traced function, return the learner's own error."""
     try:
         with limit_iterations(function):

@@ -11,7 +11,7 @@ from .answer_text import format_answer
 from .exercise import Answer, Exercise, collect_exercises, get_lesson_of_name
 from .judge import Verdict, judge_answer, translate_keys
 from .progress import collect_given_hints, count_tries, describe_unsaved_progress, note_try
-from .tape_playback import Playback
+from .tape_playback import OptionalPlayback
 from .trials import format_trial_checklist
 
 CORRECT = "correct"
@@ -89,12 +89,12 @@ def count_try_and_build_feedback(name: str, answer: Answer = ...) -> str:
     return _append_playback(*_count_try_and_build_output(name, answer))
 
 
-def _append_playback(text: str, playback: Playback | None) -> str:
+def _append_playback(text: str, playback: OptionalPlayback) -> str:
     """Return the feedback, followed by the sentence about the tapes unless the hint says the same."""
     return text if playback is None or playback.text in text else f"{text}\n  {playback!r}"
 
 
-def _count_try_and_build_output(name: str, answer: Answer) -> tuple[str, Playback | None]:
+def _count_try_and_build_output(name: str, answer: Answer) -> tuple[str, OptionalPlayback]:
     """Count the try, and return the text that `check` prints and the tapes that it shows below the text."""
     try:
         exercise = _load_translated_exercise(name)

@@ -165,7 +165,8 @@ class Exercise:
         return [*map(self.say, self.hint if isinstance(self.hint, tuple) else (self.hint,))]
 
 
-ADDED_EXERCISES: dict[str, Exercise] = {}
+ExercisesByName = dict[str, Exercise]
+ADDED_EXERCISES: ExercisesByName = {}
 
 
 def add_exercise(exercise: Exercise) -> None:
@@ -177,7 +178,7 @@ def add_exercise(exercise: Exercise) -> None:
     ADDED_EXERCISES[exercise.name] = exercise
 
 
-def collect_built_in_exercises(lesson: str) -> dict[str, Exercise]:
+def collect_built_in_exercises(lesson: str) -> ExercisesByName:
     """Collect the exercises of one of the course's own lessons.
 
     Args:
@@ -192,7 +193,7 @@ def collect_built_in_exercises(lesson: str) -> dict[str, Exercise]:
     return {exercise.name: exercise for exercise in exercises}
 
 
-def collect_exercises(lesson: str) -> dict[str, Exercise]:
+def collect_exercises(lesson: str) -> ExercisesByName:
     """Collect the exercises of a lesson: the course's own, and those added in this session.
 
     Args:

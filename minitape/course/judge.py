@@ -56,7 +56,7 @@ from .line_difference import LineDifference, find_line_difference, rename_as_lea
 from .part_hints import narrow_hint_to_wrong_part
 from .progress import count_tries
 from .tape_playback import (
-    Playback,
+    OptionalPlayback,
     build_first_difference_playback,
     build_solution_function,
     find_solution_text,
@@ -98,7 +98,7 @@ class Verdict:
     logged_as: str = ""
     safe_details: TextSequence = ()
     is_unfinished: bool = False
-    playback: Playback | None = None
+    playback: OptionalPlayback = None
     further_hints: TextSequence | None = None
 
 
@@ -382,7 +382,7 @@ def _judge_wrong_function(attempt: Attempt, comparison: AnswerComparison) -> Ver
     )
 
 
-def _list_further_hints(attempt: Attempt, hint: str, playback: Playback | None) -> TextList:
+def _list_further_hints(attempt: Attempt, hint: str, playback: OptionalPlayback) -> TextList:
     """List what to say next about a wrong function if the same hint did not help.
 
     If the solution's line alone mends the function, the list names the line that it replaces or, if the learner has
@@ -421,7 +421,7 @@ def _format_line_difference(difference: LineDifference) -> str:
     return "\n".join([say("Here is the first line that differs from the solution:"), *lines])
 
 
-def _build_playback_for_case(attempt: Attempt) -> Playback | None:
+def _build_playback_for_case(attempt: Attempt) -> OptionalPlayback:
     """Build the playback of the first tape that differs from the solution's tape on the case that went wrong.
 
     Returns:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from ..common.notebook import find_ipython_shell
 from ..common.translation import join_sentences, print_text, say, truncate_text
+from ..engine.types import JsonObject
 from .answer_comparison import compare_answers, parse_literal_or_keep_text, to_numpy_value
 from .course_texts import read_lesson
 from .exercise import Answer, NamedValues, get_lesson_of_name
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from ..engine.types import Action, Object, OptionalText
     from .prediction_buttons import ChoiceButtons
 
-MimeBundle = tuple[dict[str, object], dict[str, object]]  # The data and the metadata of an output.
+MimeBundle = tuple[JsonObject, JsonObject]  # The data and the metadata of an output.
 
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 MAX_LENGTH = 1000

@@ -87,6 +87,9 @@ class Playback:
         )
 
 
+OptionalPlayback = Playback | None
+
+
 def find_solution_text(exercise_name: str) -> str:
     """Find the solution of an exercise.
 
@@ -128,7 +131,7 @@ def build_first_difference_playback(
     solution_run: ObservedRun,
     results: TextPair = ("", ""),
     is_each_asked_once: bool = True,
-) -> Playback | None:
+) -> OptionalPlayback:
     """Build a playback of the first two tapes that differ.
 
     Args:
