@@ -8,7 +8,7 @@ from statistics import median
 from minitape.course.exercise import collect_built_in_exercises, get_lesson_of_name
 
 from ..common.grouping import group_values_by_key
-from ..engine.types import CountsByName, NameList, OptionalFloat, TextList
+from ..engine.types import CountsByName, NameList, NameSet, OptionalFloat, TextList
 from .handins import UNTRIED, ExerciseRecord, HandIn
 
 
@@ -102,14 +102,14 @@ def compute_class_figures(hand_ins: Sequence[HandIn]) -> ClassFigures:
     )
 
 
-def _list_exercises_of_seen_lessons(seen_exercise_names: Iterable[str]) -> dict[str, NameList]:
+def _list_exercises_of_seen_lessons(seen_exercise_names: NameSet) -> dict[str, NameList]:
     """Return all exercises of each lesson that `seen_exercise_names` mentions.
 
     For the course's own lessons, all exercises are known. For other lessons, only the seen exercises are known.
     Exercises that were added in this process are ignored, because they may belong to a different lesson with the same
     name.
     """
-    names_by_lesson = group_values_by_key((get_lesson_of_name(name), name) for name in {*seen_exercise_names})
+    names_by_lesson = group_values_by_key((get_lesson_of_name(name), name) for name in seen_exercise_names)
     return {
         lesson: list(collect_built_in_exercises(lesson)) or sorted(names, key=_build_exercise_sort_key)
         for lesson, names in sorted(names_by_lesson.items())
