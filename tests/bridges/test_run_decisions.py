@@ -238,6 +238,15 @@ def test_the_optimizer_holds_the_parameters_of_another_model(empty_steps, expect
     assert summarize(findings.find_unoptimized_parameters(run)) == expected
 
 
+@pytest.mark.parametrize(("empty_steps", "variant"), [(4, "another"), (2, "")])
+def test_the_step_after_the_pass_belongs_to_the_optimizer_without_the_parameter(empty_steps, variant) -> None:
+    run = Run()
+    run.add_optimizer(steps=4, followed_steps=4, empty_steps=empty_steps, site=at(9))
+    run.add_optimizer(run.add_parameter(route(STEPPED, 4)), steps=4, site=at(7))
+    run.add_parameter(route(CLEARED, 2, site=CLEAR), unchanged=True)
+    assert summarize(findings.find_unoptimized_parameters(run)) == [("not_optimized", variant, 9)]
+
+
 def test_two_optimizers_hold_the_same_parameters() -> None:
     run = Run()
     held = run.add_parameter(route(STEPPED, 4))

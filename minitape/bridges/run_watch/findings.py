@@ -237,12 +237,11 @@ def _check_unoptimized_parameter(run: RunAccounts, account: Account, lines_of_us
     routes = [route.pass_sites for route, _ in run.iter_routes_and_counts(account)]
     lines = {site for pass_sites in routes for site in pass_sites}
     count = max([run.count_gradients_with_fates(account, CLEARED, LEFT), *map(len, routes)])
-    # If no step found a gradient, the optimizers hold the parameters of a different model.
-    are_others_trained = (
-        not lines.isdisjoint(lines_of_used_passes)
-        if lines_of_used_passes
-        else any(map(_has_almost_only_empty_steps, run.optimizers))
-    )
+    optimizers = _list_optimizers_by_step_after_passes(run, lines)
+    next_optimizer = next(iter(optimizers), OptimizerAccount(0, ""))
+    # If the steps find no gradient, the optimizer holds the parameters of a different model.
+    is_of_other_model = _has_almost_only_empty_steps(next_optimizer)
+    are_others_trained = is_of_other_model or not lines.isdisjoint(lines_of_used_passes)
     if not are_others_trained or count < min(2, run.passes) or not account.is_unchanged_since_first_gradient():
         return
     registration = run.registrations.get(account.key)
@@ -250,33 +249,34 @@ def _check_unoptimized_parameter(run: RunAccounts, account: Account, lines_of_us
         fields = {"n": count, "made": format_place_suffix(run.optimizer_sites[-1])}
         yield RunFinding("not_optimized", "late", registration.late_site, fields, [account.key])
     else:
-        fields = {"what": fill("an optimizer"), "steps": format_step_count(run.taken_step_count)}
-        variant = "" if lines_of_used_passes else "another"
-        site = next((optimizer.site for optimizer in reversed(run.optimizers) if optimizer.steps), NOWHERE)
-        shared = _list_creation_sites_of_optimizers_with_same_parameters(run, lines)
+        fields = {"what": fill("an optimizer"), "steps": format_step_count(next_optimizer.steps)}
+        variant, site = "another" if is_of_other_model else "", next_optimizer.site
+        held = [optimizer.accounts for optimizer in run.optimizers]
+        shared = list(
+            dict.fromkeys(
+                optimizer.made_at
+                for optimizer in optimizers
+                if held.count(optimizer.accounts) > 1 and optimizer.made_at != NOWHERE
+            )
+        )
         if len(shared) > 1:
             variant, site = "shared", shared[0]
             fields["other"] = format_place_suffix(shared[1])
         yield RunFinding("not_optimized", variant, site, fields, [account.key])
 
 
-def _list_creation_sites_of_optimizers_with_same_parameters(run: RunAccounts, pass_sites: set[Site]) -> list[Site]:
-    """Return the lines that created optimizers which hold exactly the parameters of another optimizer.
+def _list_optimizers_by_step_after_passes(run: RunAccounts, pass_sites: set[Site]) -> list[OptimizerAccount]:
+    """Return the optimizers that took steps, in the order of the lines that follow a parameter's first pass.
 
-    The line of the optimizer that was probably meant to hold a missing parameter comes first. It is the optimizer whose
-    step follows the first backward pass of that parameter.
+    The first of them was probably meant to hold the parameter, because its step comes next after that pass.
 
     Args:
         run: The accounts of the run.
-        pass_sites: The lines of the missing parameter's passes.
+        pass_sites: The lines of the parameter's passes.
     """
-    parameters = [optimizer.accounts for optimizer in run.optimizers]
-    shared = {
-        (optimizer.site < min(pass_sites), optimizer.site, optimizer.made_at)
-        for optimizer in run.optimizers
-        if NOWHERE not in (optimizer.site, optimizer.made_at) and parameters.count(optimizer.accounts) > 1
-    }
-    return [made_at for _, _, made_at in sorted(shared)]
+    first_line = min((line or 0 for _, line in pass_sites), default=0)
+    stepping = [optimizer for optimizer in reversed(run.optimizers) if optimizer.steps]
+    return sorted(stepping, key=lambda optimizer: ((optimizer.site[1] or 0) < first_line, optimizer.site[1] or 0))
 
 
 def find_optimizers_that_change_nothing(run: RunAccounts) -> RunFindings:
