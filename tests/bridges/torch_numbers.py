@@ -168,4 +168,9 @@ loss.backward()
 w = torch.tensor([1.0, 2.0], requires_grad=True)
 loss = (w * 2 - w * 2).sum() #! #- loss = (w * 2 + w * 2).sum()
 loss.backward()
+#@ two_factors_begin_with_zeros zero_factor
+a = nn.Parameter(torch.zeros(2, 5))  #- a = nn.Parameter(torch.randn(2, 5))
+w = nn.Parameter(torch.zeros(4, 2))  #!
+loss = (torch.randn(3, 4) @ w @ a - 1).pow(2).sum()
+loss.backward()
 """

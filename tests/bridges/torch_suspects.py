@@ -1076,4 +1076,16 @@ for _ in range(4):
     loss = F.cross_entropy(net(x), y)
     loss.backward()
     opt.step()
+#@ hidden_units_begin_with_zeros equal_units
+hidden, output = nn.Linear(2, 8), nn.Linear(8, 1)
+nn.init.zeros_(hidden.bias)
+nn.init.zeros_(hidden.weight)  #!  #- nn.init.xavier_uniform_(hidden.weight)
+nn.init.zeros_(output.weight)
+opt = torch.optim.SGD([*hidden.parameters(), *output.parameters()], 0.5)
+x, y = torch.randn(12, 2), torch.randn(12, 1)
+for _ in range(5):
+    opt.zero_grad()
+    loss = F.mse_loss(output(torch.sigmoid(hidden(x))), y)
+    loss.backward()
+    opt.step()
 """

@@ -13,6 +13,7 @@ from typing import Any
 from torch import Tensor, nn
 from torch.nn import Module, Parameter
 
+from ...explain.caller import format_place_suffix
 from ...explain.explanation import Explanation
 from ...explain.reasons import zero_nan
 from ...explain.reasons.check_order import FrameworkChecks, combine_checks, run_checks_until_first_finding
@@ -29,7 +30,7 @@ from ...explain.reasons.program_text import (
 from ...explain.reasons.question import Finding, OptionalFinding
 from ...explain.reasons.zero_nan import build_custom_rule_finding, build_row_finding
 from ...explain.translated_sentences import fill
-from ...recording.recorded_rows import Escape, RecordedRow
+from ...recording.recorded_rows import Escape, RecordedRow, collect_rows_and_ancestors
 from ...recording.sites import NOWHERE, Site, read_line_at_site
 from ...recording.value_summary import ValueSummary
 from ..recording import RowNumber
@@ -458,8 +459,8 @@ def find_return_site_of_only_hook(file: str | None) -> Site:
 HOOK_METHODS = ("register_hook", "register_full_backward_hook", "register_full_backward_pre_hook")
 
 
-def blame_hook_rule_or_sample_for_zeros(question: TorchQuestion, finding: Finding, row: RecordedRow) -> Finding:
-    """Return a finding for the hook, custom rule or sample that produced zeros, or else the given finding.
+def refine_finding_of_zeros(question: TorchQuestion, finding: Finding, row: RecordedRow) -> Finding:
+    """Return a finding for the hook, rule, sample or initial values that produced zeros, or else the given finding.
 
     Args:
         question: The question about the source.
@@ -475,9 +476,25 @@ def blame_hook_rule_or_sample_for_zeros(question: TorchQuestion, finding: Findin
         return replace(build_custom_rule_finding(question, row.index, "no_gradient", "zeros"), has_gradient=True)
     if row.op in SAMPLING_OPS:
         return build_row_finding(question, "zero_derivative", row.index, "sampled")
+    if finding.cause == "zero_factor" and (start := _find_initialization_with_zeros(question, row)):
+        return Finding("zero_factor", start, row.index, row.op, "start", format_place_suffix(row.site))
     if row.op == "grid_sample" and "nearest" in read_line_at_site(row.site):
         return build_row_finding(question, "zero_derivative", row.index, "nearest")
     return finding
+
+
+def _find_initialization_with_zeros(question: TorchQuestion, product: RecordedRow) -> Site | None:
+    """Return the line that set a parameter to zero, if a factor of a product is zero because of that parameter."""
+    log = question.adapter.log
+    zeros = collect_rows_and_ancestors(
+        question.rows, [product.index], lambda _, edge: zero_nan.is_row_value_all_zero(question, edge.input_row)
+    )
+    rows = [question.rows[row] for row in sorted(zeros)]
+    weights = [row.find_object() for row in rows if row.kind == "variable" and len(row.shape) > 1]
+    # If a constant, such as a mask, is zero, the initial values are not to blame.
+    if weights and all(row.tracked for row in rows):
+        return log.history.constant_fill_sites.get(weights[0]) or log.creations.get(weights[0])
+    return None
 
 
 def find_missing_backward_if_no_target(question: TorchQuestion) -> OptionalFinding:
@@ -531,7 +548,7 @@ TORCH_CHECKS = FrameworkChecks(
     find_reason_for_no_use=find_use_in_unrecorded_transform,
     find_uncalled_layer=find_uncalled_layer_of_source,
     find_lost_gradient=find_cause_of_adjoint_missing_in_grad,
-    refine_zero_finding=blame_hook_rule_or_sample_for_zeros,
+    refine_zero_finding=refine_finding_of_zeros,
 )
 LEAF_CAUSES = ("requires_grad", "non_leaf", "integer_dtype", "nan_input")
 

@@ -97,7 +97,9 @@ def check_units_that_stay_equal(run: CheckedRun) -> Suspicions:
     for key, weight in run.sources_with_gradient.items():
         values, steps = get_local_part(weight), run.find_optimizer_steps(weight)
         if values.dim() > 1 < len(values) and len(steps) >= MIN_STEPS and torch.allclose(values, values[:1], EQUAL, 0):
-            for site in list_call_sites(steps[-1].site[0], "constant_", "fill_", "ones_")[:1]:
+            filled_at = run.recording.log.history.constant_fill_sites.get(weight)
+            calls = list_call_sites(steps[-1].site[0], "constant_", "fill_", "ones_")
+            for site in [filled_at] if filled_at else calls[:1]:
                 fields = {"n": len(values), "all": len(steps)}
                 yield Suspicion("equal_units", site, fields, source_keys=[key])
 

@@ -37,6 +37,7 @@ class ParameterHistory:
         parameter_copies: For each parameter created by ``copy.deepcopy``, its original and the line that copied it.
         removal_sites: For each parameter that was replaced, alone or with its layer, the line that replaced it.
         freezing_sites: For each tensor, the last line that set its ``requires_grad`` to False.
+        constant_fill_sites: For each tensor, the last line that set all its elements to the same value in place.
     """
 
     def __init__(self) -> None:
@@ -47,6 +48,7 @@ class ParameterHistory:
         self.removal_sites = IdentityMap()
         self._insertions: list[tuple[weakref.ref, Site]] = []
         self.freezing_sites = IdentityMap()
+        self.constant_fill_sites = IdentityMap()
 
     def find_last_deep_copy_site(self, tensor: OptionalTensor, original: Tensor) -> Site:
         """Return the line of the last copy in the chain of copies from ``original`` to a leaf.

@@ -50,6 +50,7 @@ IN_PLACE_METHODS = set(
     "__setitem__ __iadd__ __isub__ __imul__ __itruediv__ __idiv__ __ifloordiv__ __imod__ __ipow__ "
     "__iand__ __ior__ __ixor__ __ilshift__ __irshift__ __imatmul__".split()
 )
+CONSTANT_FILLS = {"constant_", "fill_", "zero_"}
 # These functions change an argument in place although their names do not end with "_".
 HIDDEN_IN_PLACE_FUNCTIONS = {"batch_norm", "instance_norm"}
 
@@ -265,6 +266,9 @@ class TorchWatcher(Watcher):
         if name == "requires_grad_":
             self._forget_row_and_record_freezing(args[0], all(args[1:]) and kwargs.get("requires_grad", True))
             return func(*args, **kwargs)
+        if name in CONSTANT_FILLS:
+            for tensor in list_tensors_in_arguments((args[:1], kwargs)):
+                self.log.history.constant_fill_sites[tensor] = find_user_site()
         return self._run_and_record_operation(func, name, args, kwargs)
 
     def _run_safely(self, action: Callable, *arguments: Any) -> Any:

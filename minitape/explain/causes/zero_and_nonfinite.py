@@ -113,6 +113,12 @@ CAUSES = (
         Fix: If two parameters that start at zero are multiplied here, neither can ever change, because each is the
         factor of the other. Start one of them with random values, and only the other with zeros.
 
+        [torch: start]
+        {what}{other} multiplies by zeros, so the gradient that it passes back is zero. The zeros come from a parameter
+        that was created or initialized{line} and is still zero.
+        Fix: Start this parameter with random values. If two parameters are multiplied with each other, only one of them
+        may start with zeros.
+
         [all: underflow]
         The product in {what}{line} is too small for its dtype and underflowed to zero.
         Fix: Compute in a wider dtype, or scale the loss: multiply the loss by a large number, and divide the gradients
