@@ -1088,4 +1088,19 @@ for _ in range(5):
     loss = F.mse_loss(output(torch.sigmoid(hidden(x))), y)
     loss.backward()
     opt.step()
+#@ a_second_derivative_of_leaky_relus in_part
+net = nn.Sequential(nn.Linear(1, 8), nn.LeakyReLU(), nn.Linear(8, 1))  #!  #- net = nn.Sequential(nn.Linear(1, 8), \
+nn.Tanh(), nn.Linear(8, 1))
+x = torch.linspace(0, 1, 6).view(6, 1).requires_grad_()
+u = net(x)
+du, = torch.autograd.grad(u.sum(), x, create_graph=True)
+ddu, = torch.autograd.grad(du.sum(), x, create_graph=True)
+loss = (ddu + 1).pow(2).mean() + u.pow(2).mean()
+loss.backward()
+#@ a_penalty_of_the_first_derivative_of_a_relu connected
+net = nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 1))
+x = torch.randn(6, 2, requires_grad=True)
+slope, = torch.autograd.grad(net(x).sum(), x, create_graph=True)
+loss = (slope.norm(dim=1) - 1).pow(2).mean() + net(x).mean()
+loss.backward()
 """

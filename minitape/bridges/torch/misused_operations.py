@@ -22,6 +22,7 @@ COMPARISONS = {"mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", LOGISTIC_L
 RECURRENT_OPS = {"lstm", "gru", "rnn_tanh", "rnn_relu"}
 MIN_STEPS = 3
 EQUAL = 1e-6  # Equal rows may differ by rounding, relative to their values.
+PIECEWISE_LINEAR_OPS = set("relu leaky_relu rrelu prelu relu6 hardtanh threshold hardsigmoid clamp abs maximum".split())
 FUNCTIONAL_DROPOUTS = {"F.dropout", "nn.functional.dropout", "torch.nn.functional.dropout"}
 
 
@@ -102,6 +103,26 @@ def check_units_that_stay_equal(run: CheckedRun) -> Suspicions:
             for site in [filled_at] if filled_at else calls[:1]:
                 fields = {"n": len(values), "all": len(steps)}
                 yield Suspicion("equal_units", site, fields, source_keys=[key])
+
+
+def check_zero_second_derivatives(run: CheckedRun) -> Suspicions:
+    """Find a derivative of a derivative that is zero because an activation is piecewise linear.
+
+    Args:
+        run: The run to check.
+    """
+    for sweep in run.sweeps:
+        # The first result of a call to autograd.grad is the next row after the pass.
+        result = next(iter(run.rows[sweep.row_count :]), None)
+        if sweep.function_name != "grad" or result is None or not (result.value and result.value.is_all_zero):
+            continue
+        piecewise = [row for row in run.rows[: result.index] if row.tracked and row.op in PIECEWISE_LINEAR_OPS]
+        ancestors = collect_rows_and_ancestors(run.rows, sweep.target)
+        if piecewise and any(run.rows[row].op == "grad" for row in ancestors):
+            site = find_layer_creation_or_row_site(run.recording.log.history, piecewise[0])
+            fields = {"what": piecewise[0].op}
+            yield Suspicion("in_part", site, fields, source_keys=run.sources_with_gradient, variant="second")
+            return
 
 
 def record_last_recurrent_layer_without_gradient(run: CheckedRun, accounts: RunAccounts) -> None:

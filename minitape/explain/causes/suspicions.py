@@ -405,6 +405,11 @@ CAUSES = (
         add_loss() or a regularizer.
         Fix: Add them to the target: loss = loss + sum(model.losses).
 
+        [torch: second]
+        Part of the gradient is missing. The second derivative of {what}{line} is zero everywhere, because the function
+        is piecewise linear. It therefore contributes nothing to the gradient.
+        Fix: Use a smooth activation function if you need second derivatives: tanh, softplus or silu.
+
         [torch: steps]
         Part of the gradient is missing. {what}{line} cuts off the result of the previous iteration, {n} times in
         total, so only the last iteration gets a gradient.
