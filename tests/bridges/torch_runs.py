@@ -1054,4 +1054,40 @@ for step in range(24):
     goals = nn.functional.relu(1 - first) + nn.functional.relu(1 - second)
     (goals + (w - torch.randn(2)).pow(2)).sum().backward()
     optimizer.step()
+#@ a_loop_begins_its_loader_again stale_value
+loader = torch.utils.data.DataLoader(torch.rand(24, 4), batch_size=4)
+net = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+#+ batches = iter(loader)
+for step in range(6):
+    batch = next(iter(loader))  #!  #- batch = next(batches)
+    optimizer.zero_grad()
+    net(batch).pow(2).mean().backward()
+    optimizer.step()
+#@ a_loop_begins_a_shuffled_loader_again connected
+loader = torch.utils.data.DataLoader(torch.rand(24, 4), batch_size=4, shuffle=True)
+net = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+for step in range(6):
+    optimizer.zero_grad()
+    net(next(iter(loader))).pow(2).mean().backward()
+    optimizer.step()
+#@ a_loop_begins_a_loader_of_one_batch_again connected
+loader = torch.utils.data.DataLoader(torch.rand(24, 4), batch_size=24)
+net = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+for step in range(6):
+    optimizer.zero_grad()
+    net(next(iter(loader))).pow(2).mean().backward()
+    optimizer.step()
+#@ every_step_looks_at_the_first_batch_of_other_data connected
+loader, others = (torch.utils.data.DataLoader(torch.rand(24, 4), batch_size=4) for _ in range(2))
+net = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+for batch in loader:
+    optimizer.zero_grad()
+    net(batch).pow(2).mean().backward()
+    optimizer.step()
+    with torch.no_grad():
+        error = net(next(iter(others))).pow(2).mean()
 """

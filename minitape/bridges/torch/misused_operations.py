@@ -140,6 +140,23 @@ def record_last_recurrent_layer_without_gradient(run: CheckedRun, accounts: RunA
             accounts.record_finding("no_effect", "stacked", row.site, zero, what=row.op, n=len(zero), all=len(known))
 
 
+def record_first_batch_used_in_every_step(run: CheckedRun, accounts: RunAccounts) -> None:
+    """Record a line that fetches the same first batch of a data loader again for each training step.
+
+    Args:
+        run: The run to check.
+        accounts: The accounts of the run.
+    """
+    trained = collect_rows_and_ancestors(run.rows, [row for sweep in run.sweeps for row in sweep.target])
+    for site, batches in run.recording.log.first_batches.items():
+        contents = {
+            tuple(array.tobytes() for row in batch if row in trained and (array := run.find_array(row)) is not None)
+            for batch in batches
+        }
+        if len(batches) >= MIN_STEPS and len(contents) == 1 and any(contents):
+            accounts.record_finding("stale_value", "batch", site, n=len(batches))
+
+
 def record_dropout_that_ignores_eval(run: CheckedRun, accounts: RunAccounts) -> None:
     """Record a dropout call that stays active after ``eval()`` because the call ignores its module's mode.
 

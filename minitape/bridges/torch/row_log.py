@@ -119,6 +119,8 @@ class TorchLog:
         creations: The line that created each parameter, and each tensor returned by a function without tensor
             arguments.
         custom_calls: The arguments of the first call to each custom autograd Function.
+        first_batches: For each line that fetched only the first batches of data loaders with a fixed order, the rows of
+            each batch.
     """
 
     def __init__(self, recording: TorchRecording):
@@ -134,6 +136,7 @@ class TorchLog:
         self.scope: Scope = ()
         self.unrecorded_rows: RowSet = set()
         self.custom_calls: dict[Any, list[Any]] = {}
+        self.first_batches: dict[Site, list[RowList]] = {}
         self.in_place_changes: list[NumberPair] = []
         self.grad_clearings = IdentityMap()
         self.unrecorded_use_sites = IdentityMap()

@@ -39,6 +39,7 @@ from .misused_operations import (
     check_units_that_stay_equal,
     check_zero_second_derivatives,
     record_dropout_that_ignores_eval,
+    record_first_batch_used_in_every_step,
     record_last_recurrent_layer_without_gradient,
     record_manual_updates_never_applied,
 )
@@ -399,10 +400,14 @@ def record_findings_of_operations(run: CheckedRun, accounts: RunAccounts) -> Non
         run: The run to check.
         accounts: The accounts of the run.
     """
-    record_last_recurrent_layer_without_gradient(run, accounts)
-    record_dropout_that_ignores_eval(run, accounts)
-    record_manual_updates_never_applied(run, accounts)
-    record_bootstrapped_targets_with_gradient(run, accounts)
+    for record_findings in (
+        record_last_recurrent_layer_without_gradient,
+        record_dropout_that_ignores_eval,
+        record_first_batch_used_in_every_step,
+        record_manual_updates_never_applied,
+        record_bootstrapped_targets_with_gradient,
+    ):
+        record_findings(run, accounts)
 
 
 def record_first_suspicion_of_each_source(run: CheckedRun, accounts: RunAccounts) -> None:

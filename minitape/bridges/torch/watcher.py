@@ -20,6 +20,8 @@ from torch.nn.modules import module as modules
 from torch.nn.parameter import is_lazy
 from torch.optim import optimizer as optimizers
 from torch.overrides import TorchFunctionMode, _get_current_function_mode_stack, _pop_mode, _push_mode
+from torch.utils.data import SequentialSampler
+from torch.utils.data.dataloader import _BaseDataLoaderIter
 
 from ...engine.record.user_frames import is_minitape_or_library_file
 from ...picture.readable_formulas import format_index
@@ -173,6 +175,7 @@ class TorchWatcher(Watcher):
             (optimizers.Optimizer, "zero_grad", self._record_gradients_set_to_none_and_clear),
             (Module, "zero_grad", self._record_gradients_set_to_none_and_clear),
             (torch, "compile", self._compile_and_force_eager_runs),
+            (_BaseDataLoaderIter, "__next__", self._fetch_and_record_batch),
         ):
             patches.wrap_function(owner, function_name, handler)
         if "torch._dynamo" in sys.modules:
@@ -221,6 +224,17 @@ class TorchWatcher(Watcher):
             if is_by_user and isinstance(data, Tensor) and not self.quiet_depth:
                 self._run_safely(self.log.record_origin_of_leaf_values, result, [data], "wrapped")
         return result
+
+    def _fetch_and_record_batch(self, original: Callable, iterator: Any) -> Any:
+        """Fetch the next batch of a data loader, and record it if it is the first of several in a fixed order."""
+        batch = original(iterator)
+        if isinstance(getattr(iterator._index_sampler, "sampler", None), SequentialSampler) and len(iterator) > 1:
+            first_batches = self.log.first_batches.setdefault(find_user_site(), [])
+            tensors = list_tensors_in_arguments((batch,))
+            first_batches.append(self._run_safely(_find_rows_or_add_unless_full, self.log, tensors) or [])
+            if iterator._num_yielded > 1:
+                first_batches.clear()
+        return batch
 
     def _record_replacement_in_module(self, module: Any, name: str, value: Any) -> None:
         """Record that a parameter or layer of a module is being replaced."""

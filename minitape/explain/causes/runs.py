@@ -302,6 +302,11 @@ CAUSES = (
         The closure that step(){line} receives computes no gradient. LBFGS calls it after each change of the parameters,
         so every change after the first in a step uses an old loss and an old gradient.
         Fix: Call zero_grad(), compute the loss and call backward() inside the closure.
+
+        [torch: batch]
+        Each of the {n} recorded steps uses the same first batch, because the loop begins to read the data loader again
+        each time{line}. The other batches are never used.
+        Fix: Write `for batch in loader:`, or create the iterator with iter(loader) once, before the loop.
         """,
     ),
 )
