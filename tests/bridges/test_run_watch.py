@@ -264,6 +264,20 @@ for step in range(6):
     assert (located.cause, located.variant, located.site[1]) == ("not_optimized", "another", 7)
 
 
+def test_the_line_that_converted_the_weights_is_to_blame_for_rounding():
+    recordings = []
+
+    @contextmanager
+    def keep():
+        with record() as recording:
+            recordings.append(recording)
+            yield recording
+
+    _, findings = watch(strip_fix_comments(PROGRAMS["updates_are_rounded_away"][1]), recorder=keep)
+    located = move_finding_to_line_to_blame(recordings[0], findings[0])
+    assert (located.cause, located.variant, located.site[1]) == ("not_applied", "converted", 4)
+
+
 def test_parameters_that_a_program_drops_are_not_kept_alive():
     import weakref
 

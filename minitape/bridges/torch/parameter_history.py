@@ -38,6 +38,7 @@ class ParameterHistory:
         removal_sites: For each parameter that was replaced, alone or with its layer, the line that replaced it.
         freezing_sites: For each tensor, the last line that set its ``requires_grad`` to False.
         constant_fill_sites: For each tensor, the last line that set all its elements to the same value in place.
+        conversion_sites: For each parameter, the last line that converted it to a different dtype.
     """
 
     def __init__(self) -> None:
@@ -49,6 +50,7 @@ class ParameterHistory:
         self._insertions: list[tuple[weakref.ref, Site]] = []
         self.freezing_sites = IdentityMap()
         self.constant_fill_sites = IdentityMap()
+        self.conversion_sites = IdentityMap()
 
     def find_last_deep_copy_site(self, tensor: OptionalTensor, original: Tensor) -> Site:
         """Return the line of the last copy in the chain of copies from ``original`` to a leaf.

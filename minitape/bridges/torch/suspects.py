@@ -164,10 +164,13 @@ def move_finding_to_line_to_blame(recording: TorchRecording, finding: RunFinding
     if finding.variant in ("rate", "decayed") and finding.site in creation_sites:
         watched_sites = {schedule.made_at for schedule in watch.accounts.schedules}
         return finding._replace(site=find_learning_rate_or_schedule_site(finding.site, watched_sites))
-    if finding.cause != "not_optimized" or finding.variant not in ("", "another"):
-        return finding
     tensors = (account.tensor_ref() for key in finding.keys if (account := watch.tensor_accounts.get(key)))
     parameter = next(tensors, None)
+    if finding.variant == "rounded":
+        converted_at = recording.log.history.conversion_sites.get(parameter)
+        return finding if converted_at is None else finding._replace(site=converted_at, variant="converted")
+    if finding.cause != "not_optimized" or finding.variant not in ("", "another"):
+        return finding
     site, variant = (
         (NOWHERE, "") if parameter is None else _find_parameter_omission_site_and_variant(recording, parameter)
     )

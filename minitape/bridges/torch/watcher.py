@@ -312,6 +312,8 @@ class TorchWatcher(Watcher):
                 self._run_safely(self.log.record_missing_grad_read_of_result, args[0])
             return result
         if name == "data":
+            if args[0].dtype != args[1].dtype:  # This is how PyTorch converts the parameters of a module.
+                self.log.history.conversion_sites[args[0]] = find_user_site()
             self._run_safely(self.log.kept_tensors.copy_kept_values_before_change, args[:1])
             self._run_safely(self.log.record_origin_of_leaf_values, args[0], args[1:], "data")
             self.log.forget_current_row(args[0])

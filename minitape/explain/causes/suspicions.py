@@ -252,6 +252,12 @@ CAUSES = (
         The updates are so small relative to the weights that they are lost to rounding in {dtype}.
         Fix: Keep the weights in float32, and compute in half precision with torch.autocast.
 
+        [torch: converted]
+        The weights were converted to {dtype}{line}. {n} steps with the learning rate {rate:g} used a gradient of norm
+        {norm:.2g}, but no element changed, because the updates are so small relative to the weights that they are lost
+        to rounding.
+        Fix: Keep the weights in float32, and compute in half precision with torch.autocast.
+
         [jax: rounded]
         No element changed in any of {n} steps{line}, because the updates are lost to rounding. A typical update is
         {rate:.1g}, but neighboring numbers in {dtype} are typically {step:.1g} apart at these values.
