@@ -132,6 +132,56 @@ def test_the_name_that_a_statement_gives_to_the_object_created_at_a_place(text, 
     assert find_name_bound_at_site(Site((with_text(text + "\n"), 1))) == name
 
 
+BLOCKS = """@decorate
+def f(x):
+    try:
+        a = 1
+    except ValueError:
+        b = 2
+    else:
+        c = 3
+    finally:
+        d = 4
+    while x:
+        e = 5
+    else:
+        g = 6
+    match x:
+        case 1:
+            h = 7
+        case _:
+            i = 8
+    async def inner():
+        async with x:
+            j = (
+                9
+            )
+class C:
+    def __init__(self): k = 10
+"""
+
+
+def test_the_statement_of_each_line_is_the_innermost_in_any_kind_of_block() -> None:
+    file = with_text(BLOCKS)
+    spans = [(it.lineno, it.end_lineno) for it in ast.walk(ast.parse(BLOCKS)) if isinstance(it, ast.stmt)]
+    spans[0] = (1, spans[0][1])  # A decorator belongs to its function.
+    for line in range(1, BLOCKS.count("\n") + 1):
+        wanted = max(span for span in spans if span[0] <= line <= span[1])
+        found = program_text.find_statement((file, line))
+        assert (found.line if wanted[0] > 1 else 1, found.last_line) == wanted, line
+    assert not program_text.find_statement((file, BLOCKS.count("\n") + 1))
+
+
+def test_the_modules_of_imports_and_the_functions_of_classes_are_known() -> None:
+    text = "import a\nimport b.c\nimport d.e as f\nfrom g.h import i, j as k\n"
+    text += "class C:\n    def __init__(self):\n        pass\n    def call(self):\n        pass\n"
+    program = program_text.read_program(with_text(text))
+    modules = {"a": "a", "b": "b.c", "f": "d.e", "i": "g.h", "k": "g.h"}
+    assert program.imported_modules == modules
+    lines = {name: [it.lineno for it in functions] for name, functions in program.definitions.items()}
+    assert lines == {"C": [6], "__init__": [6], "call": [8]}
+
+
 # -- operands, keys and flow -----------------------------------------------------------------------
 
 
