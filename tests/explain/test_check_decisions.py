@@ -9,7 +9,8 @@ import pytest
 from minitape.explain.fixes.dialects import TAPE
 from minitape.explain.reasons import checks, question
 from minitape.explain.reasons.adapter import Adapter
-from minitape.explain.reasons.question import Creation, Question
+from minitape.explain.reasons.check_order import FrameworkChecks, find_path_break
+from minitape.explain.reasons.question import Creation, Finding, Question
 from minitape.recording.recorded_rows import (
     OTHER_RECORDING,
     Escape,
@@ -129,6 +130,21 @@ def test_each_reason_on_a_path_is_told_once_the_nearest_to_the_source_first(brea
     assert [(it.cause, it.site[1]) for it in found if not it.is_side_break] == expected
 
 
+def test_a_framework_specializes_every_break_and_may_name_a_cause_behind_the_first() -> None:
+    asked, specialized, missing = with_breaks(("stop_gradient", 7), ("state", 8)), [], Finding("none", row=2)
+    framework = FrameworkChecks(
+        find_missing_derivative=lambda question: missing,
+        specialize_break=lambda question, finding, row: specialized.append((finding.cause, row.index)),
+        find_cause_behind_break=lambda question, finding, row: (finding.cause, row.index),
+    )
+    assert find_path_break(asked, framework) == ("stop_gradient", 1)
+    assert specialized == [("stop_gradient", 1), ("state", 2)]
+    assert find_path_break(with_breaks(("", 0), ("", 0)), framework) == ("none", 2)
+    assert specialized[2:] == [("none", 2)]
+    missing = None
+    assert find_path_break(with_breaks(("", 0), ("", 0)), framework) is None and len(specialized) == 3
+
+
 def with_side_path(*side):
     """Describe an open path and a side path of (operation, cause), which are added."""
     rows = [X, ("Sin", [0])]
@@ -200,6 +216,34 @@ def test_a_value_that_left_matters_if_the_text_is_unknown_or_a_later_row_uses_it
     rows = [X, ("Sin", [0]), ("AddV2", [0, 0], {"site": (file, 2)})]
     for site, row_count, reaches in (((file, 1), 2, True), ((file, 1), 3, False), (("unknown.py", 1), 3, True)):
         assert checks.does_escape_reach_target(build_question(rows), Escape(1, "float", site, row_count)) is reaches
+
+
+REACHED = {
+    "a result on the line itself": ("y = x + float(h)\n", {"site": 1}, (), True),
+    "a result on the line of a bare expression": ("all.append((float(h), x + x))\n", {"site": 1}, (), False),
+    "a call on a line that uses the value": ("s = float(h)\ny = run(s)\n", {"calls": [2]}, (), True),
+    "a call on another line": ("s = float(h)\ny = run(x)\n", {"calls": [2]}, (), False),
+    "a leaf on a line that uses the value": ("s = float(h)\ny = run(s)\n", {"site": 2}, (), True),
+    "a number literal there": ("s = float(h)\ny = run(s, 2.0)\n", {"site": 2}, (2,), False),
+}
+
+
+@pytest.mark.parametrize(("text", "place", "literals", "reaches"), REACHED.values(), ids=REACHED)
+def test_a_value_that_left_reaches_a_row_by_the_lines_that_made_the_row(text, place, literals, reaches) -> None:
+    file = with_text(text)
+    leaf = {"site": (file, place["site"]) if "site" in place else ("elsewhere.py", 1)}
+    rows = [X, ("Sin", [0]), ("constant", [], leaf), ("AddV2", [0, 2], {"site": ("elsewhere.py", 2)})]
+    asked = build_question(rows, adapter=Facts(literals=literals))
+    if "calls" in place:
+        asked.rows[2].call_stack = [(file, line) for line in place["calls"]]
+    assert checks.does_escape_reach_target(asked, Escape(1, "float", (file, 1), 2)) is reaches
+
+
+def test_the_source_itself_is_not_reached() -> None:
+    file = with_text("s = float(h)\ny = run(s)\n")
+    for row_count in (0, 2):  # A row of the source may be newer than the value that left.
+        asked = build_question([("variable", [], {"site": (file, 2)}), ("Sin", [0], {"site": ("elsewhere.py", 2)})])
+        assert not checks.does_escape_reach_target(asked, Escape(1, "float", (file, 1), row_count))
 
 
 # -- other objects ---------------------------------------------------------------------------------
