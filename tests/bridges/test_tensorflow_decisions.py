@@ -10,7 +10,7 @@ from tests.explain.hand_built_runs import build_rows, build_run
 
 tf = pytest.importorskip("tensorflow")
 
-from minitape.bridges.tensorflow import loss_checks, suspects  # noqa: E402
+from minitape.bridges.tensorflow import checks, function_graphs, loss_checks, suspects  # noqa: E402
 from minitape.explain.reasons.program_text import list_statements  # noqa: E402
 
 
@@ -103,6 +103,46 @@ def test_each_step_creates_an_optimizer(sites, new_class, expected) -> None:
 def test_a_variable_that_is_made_trainable_is_meant_to_be_trained(text, line) -> None:
     site = suspects._find_trainable_true_site_unless_assigned(list_statements(with_text(text)), "w")
     assert site[1] == line
+
+
+FITTING = {  # The lines that were running when the source was created, outermost first, and the line that is found.
+    "the line that created it": ("make()\nfreeze(v)\nfreeze(u)\n", [1, 3], 3),
+    "the innermost of two": ("freeze(v)\nfreeze(u)\n", [1, 2], 2),
+    "an outer line": ("freeze(make())\nmake()\n", [1, 2], 1),
+    "another line": ("make()\nfreeze(v)\n", [1], 2),
+    "the first of two other lines": ("make()\nfreeze(v)\nfreeze(u)\n", [1], 2),
+    "the only line, of an unknown source": ("make()\nfreeze(v)\n", [], 2),
+    "one of two, of an unknown source": ("freeze(v)\nfreeze(u)\n", [], None),
+    "none": ("make()\nmake()\n", [1], None),
+}
+
+
+@pytest.mark.parametrize(("text", "stack", "line"), FITTING.values(), ids=FITTING)
+def test_a_line_that_may_have_frozen_a_source_is_blamed_unless_several_may_have(text, stack, line) -> None:
+    file = with_text(text)
+    asked = SimpleNamespace(
+        source_call_stack=[(file, number) for number in stack],
+        list_target_ancestors_reading_source=lambda: [SimpleNamespace(index=0, site=(file, 1))],
+        adapter=SimpleNamespace(find_tape_state_at_row=lambda row: ("records", "")),
+    )
+    found = checks.find_creating_or_first_line_that_fits(asked, lambda statement: statement.find_call("freeze"))
+    assert found == (line and (file, line))
+
+
+@pytest.mark.parametrize("depth", range(4))
+def test_a_graph_knows_which_variables_it_changes_however_deep_the_change_is(depth) -> None:
+    changed, read = tf.Variable(1.0), tf.Variable(2.0)
+
+    def step(level):
+        if not level:
+            return changed.assign_add(read)
+        return tf.cond(read > 0.0, lambda: step(level - 1), lambda: tf.constant(0.0))
+
+    graph = tf.function(lambda: step(depth)).get_concrete_function().graph
+    inputs = {id(inner): outer for outer, inner in graph.captures}
+    places = function_graphs.find_indices_of_changed_handles(graph)
+    assert [inputs[id(graph.inputs[place])] is changed.handle for place in places] == [True]
+    assert function_graphs.find_indices_of_changed_handles(graph) is places
 
 
 # -- what the rows of a recording show -------------------------------------------------------------
