@@ -13,6 +13,7 @@ import minitape as tf  # noqa: E402
 from minitape.bridges import jax as bridge  # noqa: E402
 from minitape.picture.shown_values import to_value_fields  # noqa: E402
 
+from .cases import compile_program  # noqa: E402
 from .jax_programs import PROGRAMS  # noqa: E402
 
 jnp = jax.numpy
@@ -139,6 +140,19 @@ def test_rows_have_lines_names_labels_and_scopes():
         ("×", 5, ["loop", "scan[1]", "layer"]), ("tanh", 5, ["loop", "scan[1]", "layer"]),
         ("+", 9, ["loop", "scan[1]"]), ("loss", 13, []),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("statements", "names"), [
+    ("y = w * 2.0 + 1.0", ["y"]), ("y = jnp.average(w)", ["y"]),
+    ("y = jnp.dot(w, w, preferred_element_type=jnp.float32)", ["y"]),  # Its last equation converts nothing.
+    ("y = w * 2.0\n    y = y + 1.0", ["y", "y"]), ("y = w * 2.0\n    z = y\n    y = z * z", ["y", "y"]),
+])  # fmt: skip
+def test_a_name_belongs_to_the_last_result_of_its_statement(statements, names):
+    space, file = {"jnp": jnp}, f"names {abs(hash(statements))}.py"
+    exec(compile_program(f"def loss(w):\n    {statements}\n    return jnp.sin(y)\n", file), space)
+    rows = bridge.record(space["loss"], 3.0).rows
+    assert [row.name for row in rows if row.name] == ["w", *names]
+    assert rows[-2].name == "y"
 
 
 def test_the_largest_value_that_logsumexp_takes_and_adds_again_is_no_cut():
