@@ -155,6 +155,26 @@ def test_a_name_belongs_to_the_last_result_of_its_statement(statements, names):
     assert rows[-2].name == "y"
 
 
+PART = "def part():\n    return weights ** 2\n"
+OUTSIDE = {
+    "in the function itself": ("def loss(params):\n    return jnp.sum(weights ** 2)\n", "weights", 2),
+    "in a lambda": ("loss = lambda params: jnp.sum(weights ** 2)\n", "the array", 1),
+    "in a function that a lambda calls": (f"loss = lambda params: jnp.sum(part())\n{PART}", "weights", 3),
+    "in a function that a function calls": (f"def loss(params):\n    return jnp.sum(part())\n{PART}", "weights", 4),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "name", "line"), OUTSIDE.values(), ids=OUTSIDE)
+def test_an_argument_that_is_read_from_outside_has_the_name_and_the_line_of_the_read(text, name, line):
+    weights = jnp.array([1.0, 2.0])
+    space, file = {"jnp": jnp, "weights": weights}, f"outside {abs(hash(text))}.py"
+    exec(compile_program(text, file), space)
+    recording = bridge.record(space["loss"], weights)
+    answer = recording.explain("params")
+    assert (answer.cause, answer.line) == ("closure", line)
+    assert name in answer.message, answer.message
+
+
 def test_the_largest_value_that_logsumexp_takes_and_adds_again_is_no_cut():
     recording = bridge.record(lambda w: jnp.sum(jax.nn.logsumexp(jax.lax.stop_gradient(w), keepdims=True)), jnp.ones(3))
     answer = recording.explain("w")
