@@ -59,6 +59,25 @@ def test_a_further_break_is_said_too():
     assert why.cause == "detach" and [other.cause for other in why.others] == ["data"]
 
 
+FILLS = ("target.copy_({})", "target.data = {}", "target.data.copy_({})")
+
+
+@pytest.mark.parametrize("fill", FILLS)
+@pytest.mark.parametrize(("values", "cause"), [
+    ("w.data", "unused"), ("w.detach()", "unused"), ("w.detach() * 2", "detach"), ("w.data * 2", "data"),
+    ("w.detach() - w.grad", "unused"), ("other.detach()", "unused"),
+])  # fmt: skip
+def test_a_weight_filled_from_another_depends_on_it_only_if_the_values_were_computed(fill, values, cause):
+    w, other, target = (torch.ones(2, requires_grad=True) for _ in range(3))
+    with bridge.record() as recording:
+        (w * w).sum().backward()
+        with torch.no_grad():
+            exec(fill.format(values), {"w": w, "other": other, "target": target})
+        loss = (target * 3).sum()
+        loss.backward()
+    assert recording.explain(loss, w).cause == cause
+
+
 def test_what_one_block_cuts_is_said_once():
     w, x = torch.ones(2, requires_grad=True), torch.ones(2)
     with bridge.record() as recording:
