@@ -655,6 +655,25 @@ for _ in range(6):
     pass  #- discriminator.trainable = False
     both.train_on_batch(np.eye(2), np.ones((2, 1)))
     pass  #- discriminator.trainable = True
+#@ each_step_uses_the_first_batch state_not_kept
+data = tf.data.Dataset.from_tensor_slices(np.arange(12, dtype="float32")).batch(3)
+w, batches = tf.Variable(1.0), iter(data.repeat())
+for _ in range(6):
+    x = next(iter(data))  #!  #- x = next(batches)
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((w * x - 3.0) ** 2)
+    w.assign_sub(0.01 * tape.gradient(loss, w))
+#@ a_shuffled_dataset_begins_with_another_batch connected
+data = tf.data.Dataset.from_tensor_slices(np.arange(12, dtype="float32")).shuffle(12).batch(3)
+validation = data.take(2).cache()
+w = tf.Variable(1.0)
+for _ in range(6):
+    x = next(iter(data))
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((w * x - 3.0) ** 2)
+    w.assign_sub(0.01 * tape.gradient(loss, w))
+    x = next(iter(validation))
+    print(tf.reduce_mean((w * x - 3.0) ** 2))
 #@ a_model_keeps_a_number_of_its_trace stale_value
 import keras
 class Weighted(keras.Model):

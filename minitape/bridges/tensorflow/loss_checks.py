@@ -14,6 +14,7 @@ from ...explain.layer_lookup import iter_living_instances
 from ...explain.reasons.program_text import (
     Statement,
     collect_own_names_and_attributes_of_nodes,
+    collect_statements_using_value,
     find_last_name_of_dotted_path,
     find_statement,
     list_binding_sites,
@@ -30,7 +31,7 @@ from .function_calls import (
     replay_one_call_per_compiled_step,
 )
 from .model_variables import collect_requested_handle_ids, find_first_use_site_on_target_path
-from .operation_log import find_handle_id
+from .operation_log import find_handle_id, iter_dataset_and_inputs
 from .recording import TensorFlowRecording
 from .suspects import collect_rows_computed_from_gradients
 from .traced_values import find_name_in_program
@@ -55,6 +56,28 @@ def explain_optimizer_remade_each_step(recording: TensorFlowRecording) -> Option
     creations = list_call_sites(steps[0].site[0], steps[0].new_class)
     site = (creations or [steps[0].site])[-1]
     return explain_cause("tensorflow", "optimizer_remade", site, fields={"n": len(recording.log.optimizer_steps)})
+
+
+def explain_first_batch_in_each_step(recording: TensorFlowRecording) -> OptionalExplanation:
+    """Explain that each step uses the first batch of a dataset, because it creates a new iterator.
+
+    Args:
+        recording: The recording of the program.
+
+    Returns:
+        The explanation, or None if no target uses such a batch, or if the dataset begins with other elements each time.
+    """
+    iterated = recording.log.iterated_datasets
+    targets = {find_statement(row.site) for _, row in iter_targets_with_recordings(recording)}
+    for site, dataset in iterated:
+        statement, n = find_statement(site), iterated.count((site, dataset))
+        is_repeated = n > 2 and statement.find_call("next") and statement.find_call("iter")
+        is_varied = re.search("Shuffle|FlatMap|Generator", repr([*iter_dataset_and_inputs(dataset)]))
+        if not is_repeated or is_varied or dataset.cardinality() == 1:
+            continue
+        if not targets.isdisjoint(collect_statements_using_value(statement, [])):
+            return explain_cause("tensorflow", "state_not_kept", site, fields={"n": n})
+    return None
 
 
 def explain_layer_losses_missing_from_target(recording: TensorFlowRecording) -> OptionalExplanation:

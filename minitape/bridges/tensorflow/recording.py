@@ -143,6 +143,7 @@ class TensorFlowRecording(FrameworkRecording):
         """Yield an explanation for each problem that no single gradient reveals, or None if the problem is absent."""
         from .loss_checks import (
             explain_early_decay_of_each_schedule,
+            explain_first_batch_in_each_step,
             explain_layer_losses_missing_from_target,
             explain_lr_attribute_without_effect,
             explain_optimizer_remade_each_step,
@@ -160,6 +161,7 @@ class TensorFlowRecording(FrameworkRecording):
         yield explain_use_of_initial_batchnorm_statistics(self)
         yield explain_layer_losses_missing_from_target(self)
         yield explain_optimizer_remade_each_step(self)
+        yield explain_first_batch_in_each_step(self)
         file = getattr(sys.modules["__main__"], "__file__", None)
         yield explain_unread_clipping_result(file)
         yield explain_sums_of_gradients_without_reset(file)

@@ -95,6 +95,7 @@ class TensorFlowLog:
         original_values: In a repeated call, the handles and original values of changed variables, keyed by handle
             identity.
         refused_sweep: The last backward pass that TensorFlow refused, or None if there was none.
+        iterated_datasets: The line and the dataset of each iterator that the program created.
         patches: The patches to TensorFlow, which are inactive during ``explain``.
         optimizer_steps: The optimizer steps, in order.
         applied_gradient_rows: During an optimizer step, the row of each variable's gradient, keyed by handle identity.
@@ -121,6 +122,7 @@ class TensorFlowLog:
         self.replayed_calls: dict[FunctionCall, ReplayedCall | None] = {}
         self.original_values: FactsById = {}
         self.refused_sweep: RefusedSweep | None = None
+        self.iterated_datasets: list[tuple[Site, Any]] = []
         self.patches = FrameworkPatches()
         self.optimizer_steps: list[OptimizerStep] = []
         self.applied_gradient_rows: RowByRow = {}

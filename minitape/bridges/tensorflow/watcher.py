@@ -362,6 +362,7 @@ class TensorFlowWatcher(Watcher):
     def _create_and_record_iterator(self, original: Any, iterator: Any, dataset: Any) -> Any:
         """Create an iterator over a dataset's elements, and record it."""
         result = original(iterator, dataset)
+        self.log.iterated_datasets.append((self.log.running_line.find_site(), dataset))
         self.writer.run_safely(self._record_tensors_read_by_dataset, iterator._iterator_resource, dataset)
         return result
 

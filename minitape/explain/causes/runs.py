@@ -68,6 +68,11 @@ CAUSES = (
         {n} steps began with the same batch_stats, because the new values that apply() returned{line} are not kept.
         If the model later uses them in evaluation, its results are wrong.
         Fix: Return the new values from the step, for example with has_aux=True, and pass them to the next step.
+
+        [tensorflow]
+        {n} steps used the first batch of the dataset, because next(iter(...)){line} begins again at the first batch
+        each time.
+        Fix: Write batches = iter(dataset.repeat()) once before the loop, and next(batches) in the loop.
         """,
     ),
     Cause(
