@@ -134,4 +134,48 @@ def loss(rate, start):
     end, _ = jax.lax.scan(lambda x, _: (rate * x + 0.1, None), start, None, length=400)  #!
     return jnp.mean((end / 1e9 - 0.5) ** 2)
 args = jnp.array(1.06), jnp.array([0.2, 0.6])  #- args = jnp.array(1.0), jnp.array([0.2, 0.6])
+#@ a_rule_forgets_a_factor wrong_derivative
+@jax.custom_vjp
+def soft_abs(x, size):
+    return jnp.sqrt(x**2 + size)
+def forward(x, size):
+    return soft_abs(x, size), (x, soft_abs(x, size))
+def backward(kept, adjoint):
+    x, result = kept
+    return adjoint * x / result, jnp.sum(adjoint / result)  #! #- return adjoint * x / result, sum(adjoint / result) / 2
+soft_abs.defvjp(forward, backward)
+def loss(p, x):
+    return jnp.mean(soft_abs(x @ p["w"] - 1.0, p["size"]))
+args = {"w": jnp.ones(3), "size": jnp.array(0.3)}, jax.random.normal(jax.random.key(0), (8, 3))
+#@ a_rule_has_the_wrong_sign wrong_derivative
+@jax.custom_jvp
+def log_of_sum(x):
+    return jnp.logaddexp(x, 0.0)
+@log_of_sum.defjvp
+def rule(primals, tangents):
+    slope = 1 / (1 + jnp.exp(primals[0]))  #- slope = 1 / (1 + jnp.exp(-primals[0]))
+    return log_of_sum(*primals), tangents[0] * slope  #!
+def loss(w, x):
+    return jnp.mean(log_of_sum(x @ w) - x[:, 0])
+args = jnp.ones(3), jax.random.normal(jax.random.key(0), (8, 3))
+#@ rules_that_differ_on_purpose connected
+@jax.custom_vjp
+def clip_gradient(x):
+    return x * 2.0
+clip_gradient.defvjp(lambda x: (x * 2.0, None), lambda kept, adjoint: (jnp.clip(adjoint, -0.01, 0.01),))
+@jax.custom_vjp
+def reverse(x):
+    return x
+reverse.defvjp(lambda x: (x, None), lambda kept, adjoint: (-0.5 * adjoint,))
+@jax.custom_vjp
+def round_through(x):
+    return jnp.round(x * 8) / 8
+round_through.defvjp(lambda x: (round_through(x), None), lambda kept, adjoint: (adjoint,))
+@jax.custom_jvp
+def surrogate_exp(x):
+    return jnp.exp(x)
+surrogate_exp.defjvp(lambda primals, tangents: (jnp.exp(*primals), tangents[0]))
+def loss(w, x):
+    return jnp.mean((surrogate_exp(round_through(reverse(clip_gradient(x @ w)))) - 1.0) ** 2)
+args = jnp.ones(3), jax.random.normal(jax.random.key(0), (8, 3))
 """

@@ -17,6 +17,7 @@ from ...explain.reasons.suspects import (
 from ...recording.recorded_rows import RecordedRow
 from ...recording.value_summary import to_float_array
 from .adapter import JaxAdapter
+from .custom_rules import check_custom_derivative_rules
 from .program_origin import JaxOrigin
 from .recording import JaxRecording
 
@@ -50,6 +51,7 @@ def build_checked_run(recording: JaxRecording) -> CheckedRun:
             check_updates_lost_to_rounding,
             check_gradients_that_change_no_parameter,
             check_shares_that_cancel_to_rounding_error,
+            check_custom_derivative_rules,
         ),
         find_source_rows=recording.list_rows,
         find_operand_row_before_implicit_broadcast=find_operand_row_before_implicit_broadcast,

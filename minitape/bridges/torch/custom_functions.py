@@ -1,11 +1,12 @@
 """Compare ``backward()`` in the program's own autograd Functions with finite differences of ``forward()``."""
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
+
+from ..framework_adapter import find_surrogate_word
 
 STEPS = 1e-4, 1e-5  # The finite differences for both step sizes must agree.
 # If ``forward()`` uses one of these names, it has jumps or side effects, and ``backward()`` may be a surrogate.
@@ -13,7 +14,6 @@ UNCHECKED_NAMES = set(
     "sign sgn round floor ceil trunc heaviside frac argmax argmin argsort topk sort unique where bernoulli multinomial "
     "gt lt ge le long int bool print append extend update write".split()
 )
-find_declaration = re.compile(r"STE(?![a-z])|(?i:straight|surrogate|revers|guided|approx|quanti|binar|spik)").search
 
 
 def is_call_repeatable_and_derivative_intended(function_class: Any, call_args: Sequence[Any]) -> bool:
@@ -28,7 +28,7 @@ def is_call_repeatable_and_derivative_intended(function_class: Any, call_args: S
     """
     if not all(isinstance(arg, (Tensor, int, float, str)) for arg in call_args):
         return False
-    if find_declaration(f"{function_class.__name__} {vars(function_class).get('__doc__')}"):
+    if find_surrogate_word(f"{function_class.__name__} {vars(function_class).get('__doc__')}"):
         return False
     return UNCHECKED_NAMES.isdisjoint(function_class.forward.__code__.co_names)
 

@@ -112,6 +112,12 @@ CAUSES = (
         gives the slope {two:.3g}, but the gradients that backward returns give {one:.3g}.
         Fix: Correct the formulas in backward. To check each input, call torch.autograd.gradcheck({what}.apply, ...)
         with tensors of type float64. If the backward differs on purpose, write "surrogate" in the docstring of {what}.
+
+        [jax]
+        The derivative rule of {what}{line} does not return the derivative of {what}. At the recorded values, it is
+        wrong by {ratio:.0%}.
+        Fix: Correct the formulas in the rule. To check it, call jax.test_util.check_grads({what}, args, order=1). If
+        the rule differs on purpose, write "surrogate" in the name of {what}.
         """,
     ),
     Cause(
