@@ -291,6 +291,16 @@ def step(w, state):
     return optax.apply_updates(w, updates), state
 for _ in range(5):
     w, unused = step(w, state)  #!  #- w, state = step(w, state)
+#@ the_labels_come_before_the_logits loss_input
+import optax
+labels, x = jnp.eye(3)[jnp.array([0, 2, 1, 1])], jax.random.normal(jax.random.key(0), (4, 2))
+def loss(w):
+    logits = x @ w
+    first = optax.softmax_cross_entropy(labels, logits)  #!  #- first = optax.softmax_cross_entropy(logits, labels)
+    return first.mean() + optax.sigmoid_binary_cross_entropy(logits, labels).mean()
+w = jax.random.normal(jax.random.key(1), (2, 3))
+for _ in range(4):
+    w = w - 0.1 * jax.jit(jax.grad(loss))(w)
 """
 
 OPTAX_CASES = """

@@ -1,6 +1,7 @@
 """Find mistakes in the use of optax that no single gradient reveals."""
 
 import inspect
+import re
 import sys
 from contextlib import suppress
 from types import FunctionType
@@ -11,9 +12,11 @@ from jax.tree_util import tree_leaves
 from ...explain.explanation import OptionalExplanation, explain_cause
 from ...explain.layer_lookup import iter_living_instances
 from ...explain.reasons.program_text import find_last_name_of_dotted_path, find_statement, unparse
+from ...explain.reasons.suspects import CheckedRun, Suspicions, build_row_suspicion
 from ...recording.sites import Site
 from ..run_watch.schedules import explain_schedule_decayed_too_early
 
+find_exponential_or_logarithm = re.compile("exp|log").search
 RATE_FUNCTION = "scale_by_learning_rate.<locals>.<lambda>"  # The optax function that holds an optimizer's schedule.
 
 
@@ -61,3 +64,20 @@ def explain_swapped_moving_average_arguments(trees: tuple, trained_leaves: list,
     if any(find_last_name_of_dotted_path(call.args[0]) in str(bound) for bound in names):
         return explain_cause("jax", "swapped_average", site, fields={"name": name, "what": what})
     return None
+
+
+def check_labels_passed_as_logits(run: CheckedRun) -> Suspicions:
+    """Find an optax loss that takes the logarithm of constant labels, because they came before the logits.
+
+    Args:
+        run: The run to check.
+    """
+    for row in run.iter_reached_operations_named_last_first({"mul"}):
+        statement = find_statement(row.site)
+        call = statement.find_call("softmax_cross_entropy", "sigmoid_binary_cross_entropy")
+        if call and not any(
+            find_exponential_or_logarithm(run.rows[index].op)
+            for index in run.reached_operations
+            if statement.covers_site(run.rows[index].site)
+        ):
+            yield build_row_suspicion(row, "loss_input", {"what": unparse(call.func)}, "swapped")

@@ -18,6 +18,7 @@ from ...recording.recorded_rows import RecordedRow
 from ...recording.value_summary import to_float_array
 from .adapter import JaxAdapter
 from .custom_rules import check_custom_derivative_rules
+from .optax_checks import check_labels_passed_as_logits
 from .program_origin import JaxOrigin
 from .recording import JaxRecording
 
@@ -52,6 +53,7 @@ def build_checked_run(recording: JaxRecording) -> CheckedRun:
             check_gradients_that_change_no_parameter,
             check_shares_that_cancel_to_rounding_error,
             check_custom_derivative_rules,
+            check_labels_passed_as_logits,
         ),
         find_source_rows=recording.list_rows,
         find_operand_row_before_implicit_broadcast=find_operand_row_before_implicit_broadcast,

@@ -75,6 +75,11 @@ CAUSES = (
         expects the labels first.
         Fix: Swap the arguments: loss(labels, prediction).
 
+        [jax: swapped]
+        {what}{line} takes the logarithm of constant labels, because it received them as its first argument. An optax
+        loss expects the logits first.
+        Fix: Swap the arguments: {what}(logits, labels).
+
         [torch: nll_loss]
         nll_loss{line} expects log-probabilities, but it received values from {one:.3g} to {two:.3g}, and the logarithm
         of a probability is never positive. For such values, the loss has no lower bound.
