@@ -291,6 +291,18 @@ def step(w, state):
     return optax.apply_updates(w, updates), state
 for _ in range(5):
     w, unused = step(w, state)  #!  #- w, state = step(w, state)
+#@ the_new_parameters_get_another_name not_applied
+import optax
+w, adam = jnp.ones(3), optax.adam(0.1)
+state = adam.init(w)
+@jax.jit
+def step(w, state):
+    gradient = jax.grad(lambda w: jnp.mean((w - 3.0) ** 2))(w)
+    updates, state = adam.update(gradient, state)
+    w = optax.apply_updates(w, updates)
+    return w, state
+for _ in range(5):
+    new, state = step(w, state)  #!  #- w, state = step(w, state)
 #@ the_labels_come_before_the_logits loss_input
 import optax
 labels, x = jnp.eye(3)[jnp.array([0, 2, 1, 1])], jax.random.normal(jax.random.key(0), (4, 2))
@@ -397,9 +409,9 @@ import optax
 w, momentum = jnp.ones(3), optax.sgd(0.1, momentum=0.9)
 state = momentum.init(w)
 for _ in range(5):
-    state = momentum.init(w)  #- pass
+    state = momentum.init(w)  #!  #- pass
     gradient = jax.grad(lambda w: jnp.mean((w - 3.0) ** 2))(w)
-    updates, state = momentum.update(gradient, state)  #!
+    updates, state = momentum.update(gradient, state)
     w = optax.apply_updates(w, updates)
 #@ plain_descent_has_no_state connected
 import optax

@@ -18,10 +18,9 @@ from ...engine.record.interrupt_safe import InterruptSafeExit, TemporaryAttribut
 from ...engine.types import Action, CountsByName, ExitProperty, FactsById, NumberPair, OptionalNumber, TextList
 from ...explain.caller import format_place_suffix, warn_at_user_line
 from ...explain.explanation import Explanation, OptionalExplanation, explain_cause
-from ...explain.reasons.program_text import find_statement
+from ...explain.reasons.program_text import find_statement, list_statements
 from ...explain.translated_sentences import fill
-from ...recording.sites import CallStack, Site, find_user_call_stack, find_user_site
-from ..framework_adapter import is_any_name_read_later
+from ...recording.sites import Site, find_user_call_stack, find_user_site
 from ..framework_patches import FrameworkPatches
 from ..model_page import ModelPage, join_parameter_names
 from ..mutable_state import save_state_and_build_restorer
@@ -32,6 +31,7 @@ from ..traced_draws import TracedDraws
 from .ascents import explain_ascent, find_optax_masked_adding_raw_gradients
 from .compiled_functions import GRADIENT_LIMIT, CompiledFunction
 from .optax_checks import explain_early_decay_of_each_schedule, explain_swapped_moving_average_arguments
+from .program_origin import find_site_with_unread_name_or_innermost
 from .recording import JaxRecording, jax, record
 from .repeated_statistics import RepeatedStatistics
 from .static_fields import explain_array_in_static_field
@@ -59,19 +59,6 @@ class StateFacts(NamedTuple):
 
     arrays: list[np.ndarray]
     call_count: int = 0
-
-
-def find_site_with_unread_name_or_innermost(call_stack: CallStack) -> Site:
-    """Return the innermost line that drops a part of its result, or simply the innermost line if none does.
-
-    Args:
-        call_stack: The lines that led to a call, outermost first.
-    """
-    for site in reversed(call_stack):
-        statement = find_statement(site)
-        if not all(is_any_name_read_later(statement, [name]) for name in statement.bound_names):
-            return site
-    return call_stack[-1]
 
 
 def _get_leaf_path_and_shape(recording: JaxRecording, name: str) -> tuple[str, Sequence[int]]:
@@ -225,10 +212,10 @@ class FirstGradients:
         new_leaves = tree_leaves(new_params)
         update_leaves = tree_leaves(updates, is_leaf=lambda leaf: leaf is None)
         if self._may_watch_call([old_leaves, new_leaves]) and len(old_leaves) == len(new_leaves) == len(update_leaves):
-            site = find_user_site()
+            call_stack = find_user_call_stack()
             self._trained_leaves = new_leaves
             for recording in self._latest_recordings.values():
-                recording.record_updates(old_leaves, new_leaves, update_leaves, site)
+                recording.record_updates(old_leaves, new_leaves, update_leaves, call_stack)
         return new_params
 
     def _leave_block(self, *_: object) -> None:
@@ -276,19 +263,21 @@ class FirstGradients:
         yield next(filter(None, nonfinite), None)
         yield from map(explain_array_in_static_field, recordings)
         yield explain_ascent(recordings)
-        # The explanations of the parameters already report that these lines also drop the new parameters.
-        dropped_sites = {
-            update.site
-            for recording in recordings
-            for row, update in recording.updates.items()
-            if update.is_moved and recording.unchanged_counts.get(row)
-        }
         for site in filter(None, map(find_optax_masked_adding_raw_gradients, recordings)):
             yield explain_cause("jax", "not_applied", site, "raw")
+        are_parameters_dropped = any(
+            update.is_moved and row in recording.unchanged_counts
+            for recording in recordings
+            for row, update in recording.updates.items()
+        )
         for site, facts in self._states.items():
-            # If a line drops all its new values, the lost state is not a separate problem.
-            if facts.call_count > 2 and site not in dropped_sites:
-                yield explain_cause("jax", "state_not_kept", site, fields={"n": facts.call_count})
+            # If a step drops all its new values, the lost state is not a separate problem.
+            if facts.call_count > 2 and not are_parameters_dropped:
+                block = find_statement(site).enclosing
+                creations = (item for item in list_statements(site[0]) if item.enclosing == block)
+                creation = next((item.site for item in creations if item.find_call("init")), None)
+                variant = "created" if creation else ""
+                yield explain_cause("jax", "state_not_kept", creation or site, variant, {"n": facts.call_count})
         yield from self.stale_values
         yield from self._swapped_averages.values()
         for site, n in self._repeated_statistics.map_lines_repeating_statistics_to_steps().items():

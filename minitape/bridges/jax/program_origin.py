@@ -22,7 +22,8 @@ from ...explain.reasons.program_text import (
     to_scoped_name,
     unparse,
 )
-from ...recording.sites import NOWHERE, Site
+from ...recording.sites import NOWHERE, CallStack, Site
+from ..framework_adapter import is_any_name_read_later
 from ..outside_values import iter_function_and_callees, read_outside_values, unwrap_function
 
 GRADIENT_TRANSFORMS = {"grad", "value_and_grad", "filter_grad", "filter_value_and_grad"}
@@ -258,6 +259,23 @@ class JaxOrigin:
                 if isinstance(node, ast.expr) and value is not None and is_wanted(name := unparse(node), value):
                     return OutsideRead((function.__code__.co_filename, node.lineno), name)
         return OutsideRead()
+
+
+def find_site_with_unread_name_or_innermost(call_stack: CallStack) -> Site:
+    """Return the innermost line that drops a part of its result, or simply the innermost line if none does.
+
+    Args:
+        call_stack: The lines that led to a call, outermost first.
+    """
+    for site in reversed(call_stack):
+        statement = find_statement(site)
+        # In a loop, the next iteration of the statement reads the names that it reads itself.
+        read_again = statement.read_names if statement.enclosing_loops else ()
+        if not all(
+            is_any_name_read_later(statement, [name]) for name in {*statement.bound_names}.difference(read_again)
+        ):
+            return site
+    return call_stack[-1]
 
 
 def resolve_value(node: ast.AST, namespace: Mapping[str, Any]) -> Any:

@@ -19,14 +19,14 @@ from ...explain.explanation import Explanation
 from ...explain.reasons.program_text import find_statement, unparse
 from ...explain.reasons.suspects import CheckedRun
 from ...recording.recorded_rows import Escape
-from ...recording.sites import NOWHERE, Site, find_user_site
+from ...recording.sites import NOWHERE, CallStack, Site, find_user_site
 from ..checkup import FrameworkRecording
 from ..known_errors import find_error_site
 from ..recording import RowNumber
 from .ascents import compute_fraction_of_elements_moved_uphill
 from .backward_pass import JaxBackwardPass
 from .jaxpr_run import JaxprRunner, TracerValues, disable_jit, expose_tracer_values
-from .program_origin import JaxLeaf, JaxOrigin, RecordedCall
+from .program_origin import JaxLeaf, JaxOrigin, RecordedCall, find_site_with_unread_name_or_innermost
 from .row_log import (
     NUMBER_TYPES,
     JaxExtra,
@@ -60,7 +60,7 @@ class UpdateFact(NamedTuple):
 
     Attributes:
         is_moved: Whether the new value differs from the old one.
-        site: The line of the call.
+        site: The line of the call, or the line that drops the new value, if there is such a line.
         update: The update that the call added, or None if there was none.
     """
 
@@ -204,20 +204,22 @@ class JaxRecording(FrameworkRecording):
         """
         return any(np.array_equal(leaf.value, final) for final in self.final_leaves)
 
-    def record_updates(self, old_leaves: list, new_leaves: list, updates: list, site: Site) -> None:
+    def record_updates(self, old_leaves: list, new_leaves: list, updates: list, call_stack: CallStack) -> None:
         """Store the effect of an ``apply_updates`` call on this recording's arguments.
 
         Args:
             old_leaves: The leaves of the parameters that the call received.
             new_leaves: The leaves of the parameters that the call returned, in the same order.
             updates: The updates of these leaves, with None for a leaf that is not updated.
-            site: The line of the call.
+            call_stack: The lines that led to the call, outermost first.
         """
         results_by_id = {id(old): results for old, *results in zip(old_leaves, new_leaves, updates, strict=True)}
         for leaf in self.argument_leaves:
             if id(leaf.value) in results_by_id:
                 new, update = results_by_id[id(leaf.value)]
-                self.updates[leaf.row] = UpdateFact(not np.array_equal(leaf.value, new), site, update)
+                is_moved = not np.array_equal(leaf.value, new)
+                site = find_site_with_unread_name_or_innermost(call_stack) if is_moved else call_stack[-1]
+                self.updates[leaf.row] = UpdateFact(is_moved, site, update)
 
     def map_names_or_placeholders_to_rows(self, rows: RowList) -> dict[str, RowNumber]:
         """Return those of the given rows that are leaves, keyed by name.

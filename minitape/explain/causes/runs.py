@@ -64,6 +64,11 @@ CAUSES = (
         and the averages of earlier gradients start again in each step.
         Fix: Create the state once, before the first step. Return the new state from each step, and pass it to the next.
 
+        [jax: created]
+        {n} steps in a row began with the same optimizer state, because each step creates a new state{line}. The step
+        count and the averages of earlier gradients start again in each step.
+        Fix: Create the state once, before the first step. Return the new state from each step, and pass it to the next.
+
         [jax: statistics]
         {n} steps began with the same batch_stats, because the new values that apply() returned{line} are not kept.
         If the model later uses them in evaluation, its results are wrong.
