@@ -303,6 +303,34 @@ def step(w, state):
     return w, state
 for _ in range(5):
     new, state = step(w, state)  #!  #- w, state = step(w, state)
+#@ the_same_key_is_passed_to_each_step state_not_kept
+def loss(w, x, key):
+    hidden = jnp.tanh(x * w)
+    kept = jax.random.bernoulli(key, 0.5, hidden.shape)
+    return jnp.mean((jnp.where(kept, 2.0 * hidden, 0.0) - 3.0) ** 2)
+@jax.jit
+def step(w, x, key):
+    return w - 0.1 * jax.grad(loss)(w, x, key)
+w, key = jnp.ones(4), jax.random.key(0)
+for _ in range(6):
+    key, subkey = jax.random.split(key)
+    w = step(w, jnp.arange(1.0, 5.0), jax.random.key(1))  #!  #- w = step(w, jnp.arange(1.0, 5.0), subkey)
+#@ a_key_is_created_again_for_each_gradient state_not_kept
+def loss(w, key):
+    noise = jax.random.normal(key, w.shape)
+    return jnp.mean((w + noise - 3.0) ** 2)
+w, key = jnp.ones(4), jax.random.PRNGKey(0)
+for number in range(6):
+    key = jax.random.PRNGKey(0)  #!  #- key = jax.random.fold_in(key, number)
+    w = w - 0.1 * jax.grad(loss)(w, key)
+#@ features_and_points_are_the_same_on_purpose connected
+def loss(w, x):
+    directions = jax.random.normal(jax.random.key(7), (3, 16))
+    return jnp.mean((jnp.cos(x @ directions) @ w - 3.0) ** 2)
+w, x, test_key = jnp.ones(16), jnp.eye(3), jax.random.key(1)
+for _ in range(6):
+    w = w - 0.01 * jax.grad(loss)(w, x)
+    print(loss(w, jax.random.uniform(test_key, (5, 3))))
 #@ the_labels_come_before_the_logits loss_input
 import optax
 labels, x = jnp.eye(3)[jnp.array([0, 2, 1, 1])], jax.random.normal(jax.random.key(0), (4, 2))

@@ -33,7 +33,7 @@ from .compiled_functions import GRADIENT_LIMIT, CompiledFunction
 from .optax_checks import explain_early_decay_of_each_schedule, explain_swapped_moving_average_arguments
 from .program_origin import find_site_with_unread_name_or_innermost
 from .recording import JaxRecording, jax, record
-from .repeated_statistics import RepeatedStatistics
+from .repeated_statistics import RANDOM_FUNCTIONS, RepeatedStatistics
 from .static_fields import explain_array_in_static_field
 from .transforms import (
     are_alive_and_finite,
@@ -142,6 +142,8 @@ class FirstGradients:
             jacobian=record_jacobian,
             hessian=partial(self._build_recording_jacobian_function, is_second=True),
         )
+        handlers = dict.fromkeys(RANDOM_FUNCTIONS, self._repeated_statistics.record_key_and_draw)
+        self._patches.wrap_functions(jax.random, **handlers)
         self._watch_imported_libraries()
         return self
 
@@ -280,8 +282,8 @@ class FirstGradients:
                 yield explain_cause("jax", "state_not_kept", creation or site, variant, {"n": facts.call_count})
         yield from self.stale_values
         yield from self._swapped_averages.values()
-        for site, n in self._repeated_statistics.map_lines_repeating_statistics_to_steps().items():
-            yield explain_cause("jax", "state_not_kept", site, "statistics", {"n": n})
+        for (site, variant), n in self._repeated_statistics.map_lines_and_variants_to_steps().items():
+            yield explain_cause("jax", "state_not_kept", site, variant, {"n": n})
         yield from (draws.explain_first_repeated_draw("jax") for draws in self.traced_draws)
         spent = explain_early_decay_of_each_schedule() if self.watched_count else []  # The search takes some time.
         # With several schedules, it is unknown which schedule belongs to which number of updates.
@@ -389,6 +391,7 @@ class FirstGradients:
             The number of computed gradients.
         """
         self._remaining_gradients = gradient_limit
+        self._repeated_statistics.used = set()
         # The function may change its arguments, so copy all containers in them.
         args, kwargs = tree_map(lambda leaf: leaf, (args, kwargs))
         try:
@@ -420,7 +423,9 @@ class FirstGradients:
                 is_replay = self._remaining_gradients is not None
                 if is_replay and (not self._remaining_gradients or self.steps == self.first):
                     raise StopIteration
-                with self._repeated_statistics.watch_step_and_keep_repeated_statistics(
+                if not is_replay:
+                    self._repeated_statistics.used = set()
+                with self._repeated_statistics.watch_step_and_keep_repeated_values(
                     (_get_code_or_function(function), argnums)
                 ):
                     return original_gradient(*args, **kwargs)

@@ -74,6 +74,10 @@ CAUSES = (
         If the model later uses them in evaluation, its results are wrong.
         Fix: Return the new values from the step, for example with has_aux=True, and pass them to the next step.
 
+        [jax: key]
+        {n} steps drew the same random numbers, because each of them used the same key{line}.
+        Fix: Before each step, write key, subkey = jax.random.split(key), and pass subkey to the step.
+
         [tensorflow]
         {n} steps used the first batch of the dataset, because next(iter(...)){line} begins again at the first batch
         each time.
