@@ -59,6 +59,19 @@ def update(params, x):
     return {k: params[k] + 0.1 * g[k] for k in params}  #!  #- return {k: params[k] - 0.1 * g[k] for k in params}
 for _ in range(8):
     params = update(params, x)
+#@ the_gradient_of_the_data_updates_the_weights argnums
+def loss(x, w):
+    return (jnp.dot(x, w) - 3.0) ** 2
+w, slope = jnp.ones(3), jax.jit(jax.grad(loss))  #!  #- w, slope = jnp.ones(3), jax.jit(jax.grad(loss, argnums=1))
+for x in jax.random.normal(jax.random.key(0), (6, 3)):
+    w = w - 0.05 * slope(x, w)
+#@ an_input_moves_beside_the_weights connected
+def loss(x, w):
+    return jnp.sum((x * w - 3.0) ** 2)
+x, w = jnp.ones(3), jnp.full(3, 2.0)
+for _ in range(6):
+    x = x - 0.05 * jax.grad(loss)(x, w)
+    w = 0.9 * w + 0.1 * x
 #@ an_auxiliary_result_updates_the_other_argument connected
 def loss(a, b):
     out = jnp.tanh(a * b)

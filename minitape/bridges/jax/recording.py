@@ -142,11 +142,14 @@ class JaxRecording(FrameworkRecording):
         """
         origin = JaxOrigin(*self.recorded_call)
         gradient_names = self.collect_gradient_names()
+        call = find_statement(self.recorded_call.site)
         updated_rows = {
             leaf.row
             for leaf in self.argument_leaves
             for statement in origin.list_statements_updating_argument(leaf)
             if gradient_names.difference(statement.bound_names) & statement.read_names
+            # In ``w = w - rate * grad(loss)(x, w)``, the gradient has no name.
+            or (statement is call and isinstance(call.value, ast.BinOp))
         }
         return self.map_names_or_placeholders_to_rows(
             [leaf.row for leaf in self.argument_leaves if leaf.row in updated_rows.union(self.differentiated_rows)]
