@@ -65,6 +65,15 @@ def loss(x, w):
 w, slope = jnp.ones(3), jax.jit(jax.grad(loss))  #!  #- w, slope = jnp.ones(3), jax.jit(jax.grad(loss, argnums=1))
 for x in jax.random.normal(jax.random.key(0), (6, 3)):
     w = w - 0.05 * slope(x, w)
+#@ each_argument_has_its_own_gradient connected
+x, y = jnp.linspace(0.0, 1.0, 9), jnp.linspace(1.0, 3.0, 9)
+def loss(slope, shift):
+    return jnp.mean((slope * x + shift - y) ** 2)
+to_slope, to_shift = jax.jit(jax.grad(loss)), jax.jit(jax.grad(loss, argnums=1))
+slope, shift = 0.5, 0.0
+for _ in range(6):
+    first, second = to_slope(slope, shift), to_shift(slope, shift)
+    slope, shift = slope - 0.3 * first, shift - 0.3 * second
 #@ an_input_moves_beside_the_weights connected
 def loss(x, w):
     return jnp.sum((x * w - 3.0) ** 2)

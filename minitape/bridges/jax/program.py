@@ -241,8 +241,14 @@ class FirstGradients:
         }
         for recording, explanations in pages:
             for name, explanation in explanations.items():
-                # This function does not train the parameter, but another function does. There may be several losses.
-                if explanation.kind == "cut" and _get_leaf_path_and_shape(recording, name) in trained_leaves:
+                # While the program runs, a gradient of the other argument may still be to come.
+                if explanation.cause == "argnums" and self._entered:
+                    continue
+                # This gradient does not train the parameter, but another one does. There may be several losses.
+                if (
+                    explanation.kind in ("cut", "not_tracked")
+                    and _get_leaf_path_and_shape(recording, name) in trained_leaves
+                ):
                     continue
                 key = name
                 if name in page:
@@ -275,11 +281,22 @@ class FirstGradients:
         for site, facts in self._states.items():
             # If a step drops all its new values, the lost state is not a separate problem.
             if facts.call_count > 2 and not are_parameters_dropped:
-                block = find_statement(site).enclosing
-                creations = (item for item in list_statements(site[0]) if item.enclosing == block)
-                creation = next((item.site for item in creations if item.find_call("init")), None)
-                variant = "created" if creation else ""
-                yield explain_cause("jax", "state_not_kept", creation or site, variant, {"n": facts.call_count})
+                statement = find_statement(site)
+                creation = next(
+                    (
+                        item.site
+                        for item in list_statements(site[0])
+                        if item.enclosing == statement.enclosing and item.find_call("init")
+                    ),
+                    None,
+                )
+                yield explain_cause(
+                    "jax",
+                    "state_not_kept",
+                    creation or site,
+                    "created" if creation else "",
+                    {"n": facts.call_count},
+                )
         yield from self.stale_values
         yield from self._swapped_averages.values()
         for (site, variant), n in self._repeated_statistics.map_lines_and_variants_to_steps().items():
@@ -536,7 +553,7 @@ class FirstGradients:
         try:
             with redirect_stdout(StringIO()):
                 recording = record(function, *args, argnums=argnums, has_aux=has_aux)
-            key = _get_code_or_function(function)
+            key = _get_code_or_function(function), argnums
             if not self._are_gradients_accumulated:
                 recording.record_arguments_unchanged_or_moved_uphill(self._latest_recordings.get(key, recording))
             self._latest_recordings[key] = recording

@@ -17,7 +17,6 @@ from .transforms import list_float_arrays
 # What a step began with: the variant of the sentence, the lines that led to its use, and its value as text.
 ValuesOfStep = set[tuple[str, CallStack, str]]
 REPORTED_COUNT = 3  # Statistics and keys are reported if at least this many steps began with them.
-MAX_VALUES = 100  # In each step.
 RANDOM_FUNCTIONS = "bernoulli normal uniform truncated_normal gumbel randint choice permutation split".split()
 
 
@@ -76,7 +75,8 @@ class RepeatedStatistics:
             *args: Its further positional arguments.
             **kwargs: Its keyword arguments.
         """
-        if len(self.used) < MAX_VALUES and not isinstance(key, jax.core.Tracer):
+        # After the recorded steps, the values are not read any more.
+        if len(self.used) < 100 and not isinstance(key, jax.core.Tracer):
             self.used.add(("key", (*find_user_call_stack(),), repr(jax.random.key_data(key))))
         return original(key, *args, **kwargs)
 
