@@ -78,13 +78,13 @@ grad = jax.grad(jax.jit(loss))(*args)
 #@ rule_for_one_of_two refused
 w = jnp.array([1.0, 2.0])
 @jax.custom_vjp
-def norm(x, eps):
-    return jnp.sqrt(jnp.sum(x**2) + eps)
+def energy(x, eps):
+    return (jnp.sum(x**2) + eps) / 2
 def bwd(x, g):
     return (g * x,) #! #- return g * x, None
-norm.defvjp(lambda x, eps: (norm(x, eps), x), bwd)
+energy.defvjp(lambda x, eps: (energy(x, eps), x), bwd)
 def loss(w):
-    return norm(w, 1e-6)
+    return energy(w, 1e-6)
 args = w,
 grad = jax.grad(loss)(*args)
 #@ set_and_thrown_away unused
