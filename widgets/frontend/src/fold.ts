@@ -187,8 +187,8 @@ function textTurnsAt({ rows }: Builder, tokens: Token[], at: number): Token[][] 
   const turns: Token[][] = [];
   for (let i = at; i < tokens.length && loopsOf(tokens[i])[depth - 1] === header; i++) {
     const position = rows.position[tokens[i].start];
-    const turn = turns[turns.length - 1] ?? [];
-    const last = turn[turn.length - 1];
+    const turn = turns.at(-1) ?? [];
+    const last = turn.at(-1);
     const isBack = !last || position < rows.position[last.start] || tokens[i].sign === last.sign;
     // turns in which there is another loop are found when that is folded
     if (!position || loopsOf(tokens[i]).length > depth || (!isBack && turn.length === LONGEST))
@@ -197,7 +197,7 @@ function textTurnsAt({ rows }: Builder, tokens: Token[], at: number): Token[][] 
     else turn.push(tokens[i]);
   }
   // the test that ends a loop is no turn of it
-  if (turns[turns.length - 1].every(({ start }) => rows.position[start] === 1)) turns.pop();
+  if (turns.at(-1)?.every(({ start }) => rows.position[start] === 1)) turns.pop();
   return turns.length < TIMES ? null : turns;
 }
 

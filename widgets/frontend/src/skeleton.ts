@@ -92,8 +92,8 @@ export class Skeleton {
         row.by ?? -1,
         row.below ?? -1,
         (this.loopsOf[sign] ??= this.numberOf(listLoops(texts, row))),
-        // what a loop computes in its own line, such as its condition, begins a turn
-        this.scopes[this.loopsOf[sign]].at(-1) === `${row.file}:${row.line}` ? 1 : row.site,
+        // the condition of a `while` begins a turn, although Python repeats it behind the body
+        this.scopes[this.loopsOf[sign]].at(-1) === `${row.file}:${row.line}?` ? 1 : row.site,
         row.output ? this.numberOf([row.label]) : 0,
       ]);
     }
@@ -158,7 +158,10 @@ function number(known: Map<string, number>, text: string): number {
   return found;
 }
 
-/** The loops around the line of a row, outermost first, by their own lines. */
+/**
+ * The loops around the line of a row, outermost first, by their own lines. One whose line has only
+ * a condition ends with a question mark.
+ */
 function listLoops(texts: Record<string, string>, { file, line }: Row): string[] {
   let depth = Infinity;
   const loops: string[] = [];
@@ -168,7 +171,8 @@ function listLoops(texts: Record<string, string>, { file, line }: Row): string[]
     const at = lines[k].search(/\S/);
     if (at < 0 || at >= depth) continue;
     depth = at;
-    if (/^\s*(for|while)\b/.test(lines[k])) loops.unshift(`${file}:${k + 1}`);
+    const loop = /^\s*(?:for\b|while\b(.*:\s*(#|$))?)/.exec(lines[k]);
+    if (loop) loops.unshift(`${file}:${k + 1}${loop[1] ? "?" : ""}`);
   }
   return loops;
 }

@@ -91,6 +91,30 @@ it("counts the turns of a loop whose line has two equal operations", () => {
   expect(groupTitle(loop)).toBe("loop × 4");
 });
 
+it.each([
+  ["for k in range(5): h = h * w", 5, 1],
+  ["while k < 5: h = h * w; k += 1", 5, 1],
+  ["for k in range(5): h = tanh(h) * w", 10, 1],
+  ["while k < 5:  # the loop\n    h = h * w", 5, 2],
+])("counts the turns of %s", (text, count, line) => {
+  const rows = Array.from({ length: count + 1 }, (_, k) => ({
+    ...{ op: k ? "multiply" : "leaf", kind: k ? ("operation" as const) : ("source" as const) },
+    ...{ inputs: k ? [k - 1] : [], file: "a.py", line, site: count > 5 && k % 2 ? 10 : 20 },
+  }));
+  const [loop] = foldTree(skeletonOf(rows, { "a.py": text })).groups.values();
+  expect(groupTitle(loop)).toBe("loop × 5");
+});
+
+it("counts no turn for the test that ends a loop", () => {
+  const rows = Array.from({ length: 12 }, (_, k) => ({
+    ...{ op: k % 2 ? "less" : "multiply", kind: k ? ("operation" as const) : ("source" as const) },
+    ...{ inputs: k ? [k - 1] : [], file: "a.py", line: k % 2 ? 1 : 2, site: k % 2 ? 40 : 20 },
+  }));
+  const text = "while h < 9:\n    h = h * w\n";
+  const [loop] = foldTree(skeletonOf(rows, { "a.py": text })).groups.values();
+  expect(groupTitle(loop)).toBe("loop × 5");
+});
+
 it("leaves what a layer or a function is given outside of its frame", () => {
   const scope = ["dense"];
   const layer = skeletonOf([
