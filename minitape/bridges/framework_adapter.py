@@ -5,9 +5,10 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ..explain.caller import find_asking_or_innermost_user_frame
-from ..explain.reasons.adapter import Adapter, NamesAndValues
+from ..explain.reasons.adapter import Adapter
 from ..explain.reasons.program_text import Statement, list_statements
 from ..picture.reader_base import collect_namespaces
+from ..recording.access_paths import NamesAndValues
 from ..recording.variable_names import list_collected_namespaces
 
 # A custom derivative whose name or docstring matches this pattern differs from the function on purpose.

@@ -4,7 +4,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Hashable
 from dataclasses import dataclass
-from itertools import starmap
+from itertools import chain, starmap
 from types import CodeType
 from typing import TypeAlias
 
@@ -32,6 +32,7 @@ from ..engine.types import (
     Structure,
 )
 from ..engine.values.dtypes import as_dtype
+from ..recording.access_paths import NamesAndValues
 from ..recording.graph_nodes import find_operation_and_inputs
 from ..recording.memory_use import count_kept_bytes_of_row_spans
 from ..recording.sites import find_site_of_bytecode
@@ -449,22 +450,30 @@ class TapeReader(Reader):
         if record is None:
             return {}
         state_rows = {key: rows for key, (_, rows) in list(record.variables.items())}
-        candidates: list[tuple[str, Object]] = [*iter_public_names_and_values(self.namespaces)]
-        candidates += [
+        named_values = [*self._iter_names_and_values(of_loop_variables=False)]
+        items = (
             (f"{name}[{index}]", item)
-            for name, value in candidates
+            for name, value in named_values
             if type(value) in (list, tuple) and len(value) <= MAX_LIST_ITEMS and name != "In"
             for index, item in enumerate(value)
             if id(item) in state_rows
-        ]
+        )
         names: NamesByRow = {}
-        for name, value in candidates:
+        # After a loop, its variable is one of many items, so it names an object only if nothing else does.
+        for name, value in chain(named_values, items, self._iter_names_and_values(of_loop_variables=True)):
             # User objects may have attributes with these names, but only a tensor's class declares `_row`.
             is_tensor = hasattr(type(value), "_row") and hasattr(value, "_record")
             row = record.find_row(value) if is_tensor else None
             for named_row in state_rows.get(id(value), ()) if row is None else (row,):
                 names.setdefault(named_row, name)
         return names
+
+    def _iter_names_and_values(self, *, of_loop_variables: bool) -> NamesAndValues:
+        """Yield the names and values of the variables of ``for`` statements, or all other names and values."""
+        text = "".join(line for file in self.files for line in self.read_source_lines(file))
+        loop_names = re.findall(r"\w+", " ".join(re.findall(r"(?m)^\s*for\b(.+?)\bin\b", text)))
+        named_values = iter_public_names_and_values(self.namespaces)
+        return ((name, value) for name, value in named_values if (name in loop_names) == of_loop_variables)
 
     def update_rows_after_recording(self, rows: PictureRows) -> list[RowFields]:
         """Update rows in place with fields that can be computed only after the recording has ended.
@@ -485,7 +494,7 @@ class TapeReader(Reader):
 
         if self.record is None or self.record.is_opened_by_tape:
             return []
-        parts = find_names_in_source(self.record, rows)
+        parts = find_names_in_source(self.record, rows, self._iter_names_and_values(of_loop_variables=False))
         parts += [
             {"row": row, "tangent": to_value_fields(value)}
             for row, value in compute_last_accumulator_tangents(self.record, self.tapes).items()

@@ -1,10 +1,13 @@
 """Find names in the program's text for the rows that no variable of the program refers to any longer."""
 
+from collections import Counter
 from collections.abc import Container, Hashable, Iterator, Sequence
 from itertools import groupby
 
 from ..engine.record.record import Record
+from ..engine.tensor.tensor import Reference
 from ..engine.types import NamesByRow, NumberPair, OptionalText, RowList, RowSet
+from ..recording.access_paths import AccessPaths, NamesAndValues
 from ..recording.expression_names import ExpressionNames, read_expression_names
 from .picture_rows import PictureRow
 from .snapshot_types import RowFields
@@ -14,17 +17,20 @@ MAX_ASSIGNMENTS = 100  # The results of a longer loop have no names, because suc
 SUBSCRIPT_DIGITS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
-def find_names_in_source(record: Record, rows: Sequence[PictureRow]) -> list[RowFields]:
+def find_names_in_source(
+    record: Record, rows: Sequence[PictureRow], named_values: NamesAndValues = ()
+) -> list[RowFields]:
     """Return the names that expressions such as ``self.w * x`` give to their operands and results.
 
-    Several leaves with the same text, such as the ``self.w`` of two layers, are numbered, and so are the ``x[0]`` of
-    several ``x``. The start value of a name
-    that an operation has, as after ``x = x * 2``, has the number 0. Operations that assign the same
-    name, as in the turns of a loop, are numbered from 1.
+    Several variables with the same text, such as the ``self.w`` of two layers, have the names with which the program
+    accesses them, such as ``layers[0].w``. If it cannot access them, they are numbered, and so are the ``x[0]`` of
+    several ``x``. The start value of a name that an operation has, as after ``x = x * 2``, has the number 0. Operations
+    that assign the same name, as in the turns of a loop, are numbered from 1.
 
     Args:
         record: The recording.
         rows: All rows of the recording, in order. Rows with a name keep it.
+        named_values: The names and values of the program, without the variables of its loops.
 
     Returns:
         The names, as partial rows.
@@ -49,11 +55,21 @@ def find_names_in_source(record: Record, rows: Sequence[PictureRow]) -> list[Row
             operation_names.add(name)
             names |= numbered_names
     taken_names.update(names.values())
+    counts = Counter(leaf_names.values())
+    access_paths = AccessPaths(named_values)
     unique_names = {
-        leaf: _choose_and_add_unique_name(name, taken_names, operation_names) for leaf, name in leaf_names.items()
+        leaf: _find_path_of_variable(leaf, counts[name], access_paths)
+        or _choose_and_add_unique_name(name, taken_names, operation_names)
+        for leaf, name in leaf_names.items()
     }
     names = {number: unique_names.get(_identify_leaf(record, row)) for number, row in unnamed_rows.items()} | names
     return [{"row": number, "name": shorten_name(name)} for number, name in names.items() if name is not None]
+
+
+def _find_path_of_variable(leaf: Hashable, name_count: int, access_paths: AccessPaths) -> str:
+    """Return the expression for a variable that shares its name, or "" for any other leaf or without an expression."""
+    is_name_shared = name_count > 1
+    return access_paths.find_path(leaf.deref()) if is_name_shared and isinstance(leaf, Reference) else ""
 
 
 def _choose_and_add_unique_name(name: str, taken_names: set[OptionalText], operation_names: set[OptionalText]) -> str:
@@ -97,7 +113,7 @@ def _identify_leaf(record: Record, row: PictureRow) -> Hashable:
     leaf = record.leaves.get(row.row)
     if leaf is None:
         return row.form["label"], *row.inputs
-    return row.row if leaf.variable is None else ("variable", id(leaf.variable))
+    return row.row if leaf.variable is None else leaf.variable.ref()
 
 
 def _iter_named_rows(record: Record, rows: Sequence[PictureRow]) -> Iterator[tuple[int, str]]:

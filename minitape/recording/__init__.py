@@ -4,6 +4,7 @@
     ``value_summary``      the elements of a value, and whether they are zero or finite
     ``sites``              lines of the user's program, and their text
     ``variable_names``     the names and values of the program's variables
+    ``access_paths``       the expressions through which the program accesses its objects
     ``expression_names``   the names of operands and results in the program's text
     ``memory_use``         the memory that a recording occupies
 

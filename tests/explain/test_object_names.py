@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import minitape as tf
-from minitape.explain.reasons import object_names
-from minitape.explain.reasons.object_names import AccessPaths
+from minitape.recording import access_paths as searches
+from minitape.recording.access_paths import AccessPaths
 
 
 class Holder:
@@ -23,13 +23,13 @@ class Holder:
 def searched(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Return a list that receives the id of each object that a search takes apart."""
     ids: list[int] = []
-    list_parts = object_names.list_parts_with_suffixes
+    list_parts = searches.list_parts_with_suffixes
 
     def list_parts_and_count(value: Any, *limit: int) -> list[tuple[str, Any]]:
         ids.append(id(value))
         return list_parts(value, *limit)
 
-    monkeypatch.setattr(object_names, "list_parts_with_suffixes", list_parts_and_count)
+    monkeypatch.setattr(searches, "list_parts_with_suffixes", list_parts_and_count)
     return ids
 
 

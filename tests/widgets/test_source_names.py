@@ -59,13 +59,39 @@ def test_annotated_and_nested_assignments_and_calls_over_several_lines_give_name
     assert collect_names(record()[0]) == {0: "a", 1: "b", 2: "h", 3: "g", 4: "result"}
 
 
-def test_attributes_of_two_objects_are_numbered():
+def test_attributes_of_two_objects_have_the_names_with_which_the_program_accesses_them():
     layers, data = [Dense(0.5), Dense(2.0)], tf.constant(0.3)
     with tf.GradientTape() as tape:
-        y = layers[1](layers[0](data)) - np.float32(0.7)
+        h = data
+        for layer in layers:
+            h = layer(h)
+        y = h - np.float32(0.7)
     names = [row["name"] for row in tf.snapshot(tape)["rows"] if row["kind"] != "operation"]
-    assert names == ["self.w", "data", "self.b", "self.w₂", "self.b₂", None]
+    assert names == ["layers[0].w", "data", "layers[0].b", "layers[1].w", "layers[1].b", None]
     assert collect_names(tape)[tape.record.find_row(y)] == "y"
+
+
+def test_attributes_of_two_objects_that_the_program_cannot_access_are_numbered():
+    def record(data):
+        layers = [Dense(0.5), Dense(2.0)]
+        with tf.GradientTape() as tape:
+            layers[1](layers[0](data))
+        return tape
+
+    tape = record(tf.constant(0.3))
+    names = [row["name"] for row in tf.snapshot(tape)["rows"] if row["kind"] != "operation"]
+    assert names == ["self.w", "x₀", "self.b", "self.w₂", "self.b₂"]
+
+
+def test_the_last_item_of_a_list_is_not_named_after_the_variable_of_a_loop():
+    ws, v = [tf.Variable(0.1), tf.Variable(0.2)], tf.Variable(0.3)
+    parameters = [v, *ws]
+    with tf.GradientTape() as tape:
+        h = v * tf.constant(1.0)
+        for w in ws:
+            h = h + w
+    names = [row["name"] for row in tf.snapshot(tape)["rows"] if row["kind"] == "variable"]
+    assert names == ["v", "ws[0]", "ws[1]"] and len(parameters) == 3
 
 
 def test_a_variable_with_a_name_and_the_turns_of_a_loop():

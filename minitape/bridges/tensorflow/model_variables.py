@@ -9,6 +9,7 @@ import numpy as np
 import tensorflow as tf
 
 from ...explain.translated_sentences import UNNAMED_TENSOR, fill
+from ...recording.access_paths import list_parts_with_suffixes
 from ...recording.recorded_rows import OptionalArray, collect_rows_and_ancestors, collect_rows_and_connected_ancestors
 from ...recording.sites import NOWHERE, Site
 from ...recording.value_summary import to_float_array
@@ -95,10 +96,8 @@ def _list_suffixes_and_parts(container: Any) -> list[tuple[str, Any]]:
     Args:
         container: A layer, module, list, tuple or dictionary. Other objects have no parts.
     """
-    if isinstance(container, (list, tuple)):
-        return [(f"[{index}]", part) for index, part in enumerate(container[:1000])]
-    if isinstance(container, dict):
-        return [(f"[{key!r}]", part) for key, part in list(container.items())[:1000]]
+    if isinstance(container, (list, tuple, dict)):
+        return list_parts_with_suffixes(container, 1000)
     if not isinstance(container, MODULE_TYPES):
         return []
     # Sorting is stable, so the attributes stay in the program's order.

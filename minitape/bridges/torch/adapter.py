@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from ...engine.types import Function
 from ...explain.fixes.dialects import TORCH
-from ...explain.reasons.adapter import NamesAndValues
 from ...explain.reasons.question import Creation, Question
+from ...recording.access_paths import NamesAndValues
 from ...recording.recorded_rows import RecordedRow
 from ..framework_adapter import FrameworkAdapter, list_all_named_program_objects
 from .operation_families import CLASS_LOSS_OPS, ZERO_MECHANISMS

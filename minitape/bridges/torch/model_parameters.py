@@ -12,7 +12,8 @@ from torch.nn import Module, Parameter
 
 from ...common.shared_results import get_or_build_shared_result
 from ...explain.caller import find_asking_or_innermost_user_frame
-from ...explain.reasons.object_names import AccessPaths, find_first_access_path, list_parts_with_suffixes
+from ...explain.reasons.object_names import find_first_access_path
+from ...recording.access_paths import AccessPaths, list_parts_with_suffixes
 from ...recording.recorded_rows import OptionalArray
 from ...recording.value_summary import to_float_array
 from ..framework_adapter import list_all_named_program_objects

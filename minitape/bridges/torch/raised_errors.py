@@ -11,9 +11,10 @@ import torch
 from ...engine.record.user_frames import is_minitape_or_library_file
 from ...explain.caller import format_place_suffix
 from ...explain.explanation import OptionalExplanation, explain_cause
-from ...explain.reasons.object_names import AccessPaths, find_first_access_path, share_searches_between_questions
+from ...explain.reasons.object_names import find_first_access_path, share_searches_between_questions
 from ...explain.reasons.program_text import find_binding_statements, find_statement, list_statements
 from ...explain.translated_sentences import fill
+from ...recording.access_paths import AccessPaths
 from ...recording.recorded_rows import RecordedRow, collect_rows_and_ancestors, collect_rows_and_connected_ancestors
 from ...recording.sites import NOWHERE, Site, find_last_return_site
 from .. import known_errors

@@ -1,18 +1,17 @@
 """Declare the interface through which the checks access a framework, apart from its recorded rows."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 
 from ...engine.types import Function, TextsByName
+from ...recording.access_paths import NamesAndValues
 from ...recording.recorded_rows import BackwardPass, OptionalArray, RecordedRow
 from ...recording.sites import NOWHERE, CallStack, Site, find_last_return_site
 from ..fixes.dialects import Dialect
 from . import finding_sentences
 from .program_text import Statement
 from .question import Creation, Finding, Question
-
-NamesAndValues = Iterable[tuple[str, Any]]
 
 
 class Adapter:

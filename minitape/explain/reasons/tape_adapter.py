@@ -16,6 +16,7 @@ from ...engine.table.primitives import Primitive
 from ...engine.tensor.tensor import Tensor
 from ...engine.types import Function, NumberPair, RowList, TargetsOrSources
 from ...engine.values.dtypes import find_dtype_of_numpy_dtype
+from ...recording.access_paths import NamesAndValues
 from ...recording.function_bodies import find_outermost_call_or_node_itself
 from ...recording.graph_nodes import (
     Break,
@@ -48,7 +49,7 @@ from ..operation_families import CLASS_LOSS_OPS, NORMALIZATION_LAYERS, TENSORFLO
 from ..replayed_sweep import MAX_ROWS, build_unit_seeds, replay_sweep
 from ..translated_sentences import fill
 from . import suspects, tape_sentences
-from .adapter import Adapter, NamesAndValues
+from .adapter import Adapter
 from .object_names import get_source_name_or_placeholder
 from .program_text import LOOP_NODES, Statement, find_last_name_of_call_at_placed_site, find_statement
 from .question import Creation, Question
