@@ -31,7 +31,7 @@ from ..picture.snapshot_types import (
     SweepFields,
     TapeFields,
 )
-from ..picture.source_names import number_rows_with_same_name
+from ..picture.source_names import MAX_ASSIGNMENTS, number_rows_with_same_name
 from ..picture.stepper import SweepSteps
 from ..picture.truncation import shorten_name
 from ..recording.expression_names import map_file_line_and_operation_to_result_name
@@ -476,9 +476,14 @@ class RecordingReader(Reader):
         """
         names = map_file_line_and_operation_to_result_name(self.files)
         rows_by_name = group_values_by_key(
-            (names.get((*row.site, row.op.lower())) or names.get((*row.site, row.label)), row.index)
+            (row.name or names.get((*row.site, row.op.lower())) or names.get((*row.site, row.label)), row.index)
             for row in self.recording.rows
+            if row.kind == "operation"
         )
+        for row in rows:
+            same_name_rows = rows_by_name.get(self.recording.rows[row.row].name or "", [])
+            if 1 < len(same_name_rows) <= MAX_ASSIGNMENTS and row.row in same_name_rows:
+                row.update_fields({"name": None})  # The numbered names below replace the recorded name.
         taken_names = {None, *(row.get_field("name") for row in rows)}
         parts: list[RowFields] = [
             {"row": row, "name": numbered_name}

@@ -388,7 +388,7 @@ def test_values_have_the_names_of_the_program():
 
     rows = bridge.record(loss, jnp.ones(2), jnp.ones((3, 2))).snapshot()["rows"]
     assert [(row["name"], row["op"]) for row in rows if row["kind"] == "operation" and row["name"]] == [
-        ("h", "tanh"), ("a", "sin"), ("a", "sin"), ("p", "div"), ("loss", "reduce_sum"),  # by its function
+        ("h", "tanh"), ("a₁", "sin"), ("a₂", "sin"), ("p", "div"), ("loss", "reduce_sum"),  # by its function
     ]  # fmt: skip
 
 
