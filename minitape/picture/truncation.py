@@ -71,18 +71,19 @@ def shorten_name(name: str, max_width: int = MAX_NAME_LETTERS) -> str:
 
     >>> names = "w", "sequential/conv2d_1/kernel", "layers.0.linear.bias", "params['dense']['w']", "name_of_the_ball"
     >>> [shorten_name(name, 12) for name in names]
-    ['w', 'co…_1/kernel', '…linear.bias', "…['w']", 'name_o…_ball']
+    ['w', 'co…_1/kernel', '…linear.bias', "…dense['w']", 'name_o…_ball']
     """
     if measure_width(name) <= max_width:
         return name
+    name = re.sub(r"\['([^'.]*)'\](?=\[)", r".\1", name[-MAX_NAME_LETTERS:])  # The quotes of inner keys need room.
     if measure_width(name) > len(name):
         return elide_text(name, max_width)
     ending = name[-max_width - 2 :]  # Nothing else can fit, and a name may have a million components.
     tails = [ending[match.start() :].removeprefix(".") for match in re.finditer(r"[/.[]", ending)]
     candidates = (candidate for tail in tails if tail for candidate in (f"…{tail}", tail.removeprefix("/")))
     fitting_name = next((candidate for candidate in candidates if len(candidate) <= max_width), "")
-    last_parts = re.search(r"([^/.]+)([/.][^/.]+)$", name[-MAX_NAME_LETTERS:])
-    has_one_part = not re.search(r"\w[/.]", fitting_name)
+    last_parts = re.search(r"([^/.]+)([/.[][^/.[]+)$", name)
+    has_one_part = not re.search(r"\w[/.[]|\]\[", fitting_name)
     if fitting_name and last_parts and has_one_part:
         remaining_width = max_width - len(last_parts[2])
         if remaining_width > 3:

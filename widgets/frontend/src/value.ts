@@ -128,12 +128,14 @@ function withDigits(text: string, digits: number): string {
 export function shortName(name: string, room: number): string {
   if (wide(name) <= room) return name;
   if (wide(name) > name.length) return elide(name, room);
+  // the quotes of inner keys need room
+  name = name.replace(/\['([^'.]*)'\](?=\[)/g, ".$1");
   const tails = [...name.matchAll(/[/.[]/g)].map((at) => name.slice(at.index).replace(/^\./, ""));
   const fits = tails
     .flatMap((tail) => [`…${tail}`, tail.replace(/^\//, "")])
     .find((form) => form.length > +(form[0] === "…") && form.length <= room);
-  const [, layer, last] = /([^/.]+)([/.][^/.]+)$/.exec(name) ?? [];
-  if (fits && (!layer || /\w[/.]/.test(fits) || room - last.length < 4)) return fits;
+  const [, layer, last] = /([^/.]+)([/.[][^/.[]+)$/.exec(name) ?? [];
+  if (fits && (!layer || /\w[/.[]|\]\[/.test(fits) || room - last.length < 4)) return fits;
   const ends = (text: string, most: number): string =>
     `${text.slice(0, most / 2)}…${text.slice(-Math.floor((most - 1) / 2))}`;
   return fits

@@ -466,13 +466,15 @@ describe("data", () => {
       "sequential/dense/kernel",
       "layers.0.linear.bias",
       "params['dense']['w']",
+      "params[0]['weight']",
       "velocity_of_the_ball",
     ];
     expect(names.map((name) => shortName(name, 12))).toEqual([
       "w",
       "dense/kernel",
       "…linear.bias",
-      "…['w']",
+      "…dense['w']",
+      "…['weight']",
       "veloci…_ball",
     ]);
   });
