@@ -56,6 +56,21 @@ def test_each_layer_is_one_node_with_the_shares_that_leave_it():
     assert len(snapshot["rows"]) == 7  # The snapshot itself is unchanged.
 
 
+@pytest.mark.parametrize(
+    ("path", "expression"), [("0.mlp.2", "x + mlp.2"), ("net.0.1", "x + net.0.1"), ("0.2", "x + #3"), ("a.b", "x + b")]
+)
+def test_a_module_that_is_named_by_a_number_is_no_number_in_an_expression(path, expression):
+    recording = Recording("by hand")
+    x, w = recording.add_leaf(2.0, name="x"), recording.add_leaf(3.0, name=f"{path}.weight", kind="variable")
+    scope = ("Net", *path.split("."))
+    p = recording.add_operation("multiply", [x, w], 6.0, label="×", scope=scope)
+    h = recording.add_operation("relu", [p], 6.0, label="relu", scope=scope)
+    y = recording.add_operation("add", [x, h], 8.0, label="+")
+    recording.add_backward_pass([y])
+    recording.close()
+    assert f">{expression}<" in tf.draw(recording, fold="layers").svg
+
+
 def test_a_recording_draws_its_model_from_top_to_bottom():
     pytest.importorskip("graphviz", reason="the package graphviz is not installed")
     source = two_layers().graph().source
