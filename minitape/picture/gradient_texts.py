@@ -1,6 +1,6 @@
 """Write the results of gradient calls below a figure: `∂loss/∂w = 0.25`."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 
 from ..engine.types import OptionalFloat, TextList
 from .expressions import MAX_NAME_LETTERS, Expressions, format_row_title
@@ -22,9 +22,9 @@ GradientLine = tuple[str, str]  # The derivative, such as "∂y/∂x", and its v
 
 
 def iter_gradient_result_lines(
-    results: Iterable[ResultFields], expressions: Expressions, max_width: OptionalFloat = None
+    results: Sequence[ResultFields], expressions: Expressions, max_width: OptionalFloat = None
 ) -> Iterator[GradientLine]:
-    """Yield a line for each source of the gradient calls.
+    """Yield a line for each source of the gradient calls. The names have the room that the numbers leave.
 
     Args:
         results: The results to write. A gradient whose sweep cannot be repeated has words instead of a number.
@@ -38,7 +38,13 @@ def iter_gradient_result_lines(
     number_letters = MAX_NUMBER_LETTERS
     if max_width is not None:
         number_letters = MAX_NARROW_NUMBER_LETTERS
-        name_letters = int((max_width - LETTER_WIDTH * (number_letters + 2) - 3 * MARGIN) / ITALIC_WIDTH)
+        numbers = [
+            _describe_gradient(source, result, expressions, number_letters)[1]
+            for result in results
+            for source in result["sources"][:MAX_SOURCES]
+        ]
+        number_width = LETTER_WIDTH * (2 + max(map(measure_width, numbers), default=0))
+        name_letters = int((max_width - number_width - 3 * MARGIN) / ITALIC_WIDTH)
     for result in results:
         sources = result["sources"]
         target = ", ".join(_format_target(end, expressions) for end in result["target"])

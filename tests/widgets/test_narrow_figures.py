@@ -432,8 +432,16 @@ def test_parts_of_a_tree_have_their_whole_path():
     """Four nodes called …['w'] or …['b'] would not tell which layer they belong to."""
     names = [f"params['l{layer}']['{part}']" for layer in (1, 2) for part in "wb"]
     svg = tf.draw(record_layers(names), width=85).svg.split("</desc>")[1]
-    assert all(name.replace("params", "…").replace("'", "&#x27;") in svg for name in names)
+    for name in (name.replace("'", "&#x27;") for name in names):
+        title = name.removeprefix("params[&#x27;").replace("&#x27;][", "[")  # The node has …l1['w'].
+        assert f"∂loss/∂{name}<" in svg and f">…{title}<" in svg
     assert "backward:" not in svg
+
+
+def test_results_have_the_room_that_their_numbers_leave():
+    names = [f"layers.{layer}.self_attn.in_proj_{part}" for layer in (0, 1) for part in ("weight", "bias")]
+    svg = tf.draw(record_layers(names), width=85).svg.split("</desc>")[1]
+    assert all(f"∂loss/∂{name}<" in svg for name in names)
 
 
 def recurrent(units):
