@@ -614,6 +614,8 @@ class Figure:
     def choose_adjoint_text_and_color(self, row: RowFields, max_letters: int) -> TextPair:
         """Return the text of a row's adjoint and its color, or "" if the sweep has not reached the row.
 
+        Without a sweep, a row that a ``ForwardAccumulator`` followed has its tangent instead.
+
         Args:
             row: The row.
             max_letters: The maximum number of characters of the adjoint.
@@ -623,8 +625,9 @@ class Figure:
             return "∂ None", CUT_COLOR
         if row["status"] == "ghost":
             return translate("not recorded"), MUTED_COLOR
-        text = f"∂ {format_magnitude(adjoint, max_letters)}" if adjoint else ""
-        return text, choose_text_color(adjoint, ADJOINT_COLOR)
+        mark, derivative = ("∂", adjoint) if self.adjoints else ("→", row.get("tangent"))
+        text = f"{mark} {format_magnitude(derivative, max_letters)}" if derivative else ""
+        return text, choose_text_color(derivative, ADJOINT_COLOR)
 
     # -- edges ---------------------------------------------------------------------------------------------------
 

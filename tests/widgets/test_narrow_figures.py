@@ -444,6 +444,14 @@ def test_results_have_the_room_that_their_numbers_leave():
     assert all(f"∂loss/∂{name}<" in svg for name in names)
 
 
+def test_a_figure_of_an_accumulator_has_the_tangents():
+    x = tf.Variable(1.1)
+    with tf.autodiff.ForwardAccumulator(x, tf.constant(1.0)) as accumulator:
+        y = tf.cos(x * x)
+    assert f"→ {accumulator.jvp(y):.4g}<" in tf.draw(accumulator, width=85).svg
+    assert "→ 2.2<" in tf.draw(accumulator).svg
+
+
 def recurrent(units):
     """A loop whose turns have six operations, or more with several units."""
     weights = [tf.Variable([[0.1 * (k + 1), -0.2], [0.3, 0.4]], name=f"W{k}") for k in range(units + 1)]
