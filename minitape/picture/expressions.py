@@ -54,7 +54,7 @@ class Expressions:
         self.consumer_counts = Counter(number for row in self.rows_by_number.values() for number in row["inputs"])
 
     def list_texts_longest_first(self, row: RowFields) -> TextList:
-        """Return expressions for an operation in several lengths, the longest first: `(p − 1)²`, `x × ⑦`, `×`.
+        """Return expressions for an operation in several lengths, the longest first: `(p − 1)²`, `x × #7`, `×`.
 
         Args:
             row: The fields of the operation's row.
