@@ -22,7 +22,7 @@ CLEARANCE = np.array([-3.0, -3.0, 3.0, 3.0])  # Other edges and nodes are this f
 POINT_DISTANCE = 3.0  # Edges are tested at points this far apart.
 # So far a number may lie below or above its edge, in front of the consumer.
 SHIFTS = np.array([(0, 3), (0, -3), (0, 6), (0, -6)])
-NARROW_SHIFTS = np.append(SHIFTS, [(0, 10), (0, -10)], axis=0)  # The last two leave the edge whole.
+NARROW_SHIFTS = np.append(SHIFTS, [(0, 10), (0, -10), (0, 24), (0, -24)], axis=0)  # The last leave the edge whole.
 REFERENCE_SHIFTS = np.array([(0, -16), (0, 16)])  # The same for an edge that is drawn as the name of its input.
 NARROW_MIN_LENGTH = 30.0  # For each pixel less of the edge, a number on it costs as much as two pixels of shift.
 MIDDLE = 27.0  # A number lies best this far from its consumer, between the arrowhead and the consumer.

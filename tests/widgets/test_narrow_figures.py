@@ -1,13 +1,14 @@
 """The static picture in a column of a paper: what each edge carries, and how much room the picture takes."""
 
 import re
-from itertools import pairwise, product
+from itertools import combinations, pairwise, product
 
 import pytest
 
 import minitape as tf
 from minitape.bridges.recording import Recording
 from minitape.picture.drawing import Picture
+from minitape.picture.edge_labels import compute_plate
 from minitape.picture.figure import ESCAPE_PORT, Figure
 from minitape.picture.svg_elements import CUT_COLOR, NODE_HEIGHT, SCISSORS
 from minitape.picture.value_display import format_magnitude
@@ -442,6 +443,33 @@ def test_results_have_the_room_that_their_numbers_leave():
     names = [f"layers.{layer}.self_attn.in_proj_{part}" for layer in (0, 1) for part in ("weight", "bias")]
     svg = tf.draw(record_layers(names), width=85).svg.split("</desc>")[1]
     assert all(f"∂loss/∂{name}<" in svg for name in names)
+
+
+def test_a_number_on_an_edge_is_not_on_that_of_a_reference():
+    recording = Recording("torch")
+    value = [1.0, 2.0]
+    x, w, b = (recording.add_leaf(value, name=name, kind="variable") for name in "xwb")
+    norm = recording.add_operation("layer_norm", [x, w, b], value)
+    active = recording.add_operation("tanh", [recording.add_operation("relu", [norm], value)], value)
+    total = recording.add_operation("add", [x, active], value, label="+")
+    second = recording.add_operation("layer_norm", [total, w, b], value)
+    loss = recording.add_operation("mean", [second], 0.0, name="loss")
+    sweep = recording.add_backward_pass([loss])
+    for row in range(loss, norm - 1, -1):
+        sweep.set_adjoint(row, [0.0119, -0.0119])
+        for port, input_row in enumerate(recording.rows[row].inputs):
+            share = [0.0506 - port / 100, 0.0119]
+            sweep.send(row, input_row, port, share, share)
+            sweep.set_adjoint(input_row, share)
+    recording.close()
+    svg = tf.draw(recording, width=85).svg
+    numbers = re.findall(
+        rf'<text x="(-?[\d.]+)" y="([\d.]+)"[^>]*text-anchor="middle" fill="{SHARE_COLOR}">([^<]*)<', svg
+    )
+    plates = [compute_plate((float(x), float(y)), text) for x, y, text in numbers]
+    for (left, top, right, bottom), (other_left, other_top, other_right, other_bottom) in combinations(plates, 2):
+        is_beside = right <= other_left + 4 or other_right <= left + 4
+        assert is_beside or bottom <= other_top + 5 or other_bottom <= top + 5
 
 
 def test_a_figure_of_an_accumulator_has_the_tangents():
