@@ -27,7 +27,7 @@ export function shownOf(handed: Handed): Value {
 
 /** What went to one row: a product, or of several their own sum, whatever else the row adds up. */
 export function totalOf(handed: Handed): Value {
-  const [first, last] = [handed[0], handed[handed.length - 1]];
+  const [first, last] = [handed[0], handed.at(-1)!];
   if (handed.length < 2) return last.product;
   const products = handed.map((one) => one.product);
   const isAlone = full(first.sum) === full(first.product); // nothing else had arrived before

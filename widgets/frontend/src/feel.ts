@@ -47,7 +47,7 @@ function curveOf(
   given: number[],
 ): Curve {
   const [xs, ys] = [around(at).slice(0, -1), given.slice(0, -1)];
-  return { name, what, at, slope, xs, ys, y, after: [stepAt(at), given[given.length - 1]] };
+  return { name, what, at, slope, xs, ys, y, after: [stepAt(at), given.at(-1)!] };
 }
 
 /** What the program calls an input; a constant without a name is its number. */
@@ -80,7 +80,7 @@ export function localCurve(
     [...values, z].some((value) => !Number.isFinite(value))
   )
     return null;
-  const numbers = { x: values[0], y: values[values.length - 1], z, g: 1 };
+  const numbers = { x: values[0], y: values.at(-1)!, z, g: 1 };
   const f = (x: number): number =>
     run({ ...numbers, ...Object.fromEntries(ports.map((k) => [k ? "y" : "x", x])) });
   const called = row.inputs.map((input) => inputName(store.rows[input]));
@@ -107,7 +107,7 @@ function slopeAt(store: Store, leaf: number): { target: number; slope: number } 
   const arrived = sweep.steps.flatMap((step) => step.edges).filter((edge) => edge.input === leaf);
   const k = sweep.sources.indexOf(leaf);
   const slope = arrived.length
-    ? numberOf(arrived[arrived.length - 1].sum)
+    ? numberOf(arrived.at(-1)!.sum)
     : k >= 0
       ? numberOf(sweep.gradients[k])
       : NaN;
@@ -141,7 +141,7 @@ export function drawing(curve: Curve): HTMLElement {
     near[Math.floor(near.length * 0.04)] ?? y0 - 1,
     near[Math.ceil(near.length * 0.96) - 1] ?? y0 + 1,
   ];
-  const [least, most] = [near[0], near[near.length - 1]];
+  const [least, most] = [near[0], near.at(-1)!];
   if (most - least < 3 * (high - low)) [low, high] = [least, most]; // else poles are cut off
   [low, high] = [Math.min(low, y0), Math.max(high, y0)];
   const room = (high - low || 1) * 0.12;

@@ -248,7 +248,7 @@ function loopToken(builder: Builder, turns: Token[][], parent: Group | null): To
   for (let i = 0; round && i < turns.length; i += round)
     outer.push([loopToken(builder, turns.slice(i, i + round), parent)]);
   const iterations = round ? outer : turns;
-  const [first, last] = [iterations[0], iterations[iterations.length - 1]];
+  const [first, last] = [iterations[0], iterations.at(-1)!];
   const scopes = first.flatMap(({ part }) =>
     typeof part === "object" && part.kind === "scope" ? [part.label] : [],
   );
@@ -256,7 +256,7 @@ function loopToken(builder: Builder, turns: Token[][], parent: Group | null): To
   const name =
     scopes.length === 1 ? stem(scopes[0]) : scopes.length === first.length ? "layers" : "";
   const label = /^\d+$/.test(name) ? (parent?.label ?? "") : name; // as in a torch.nn.Sequential
-  const [{ start }, { end }] = [first[0], last[last.length - 1]];
+  const [{ start }, { end }] = [first[0], last.at(-1)!];
   const group = makeGroup(builder, "repeat", label, start, end, iterations.length);
   pages(builder, iterations, 0, group);
   const sign = builder.sign(`loop(${first.map((token) => token.sign).join()})`);
@@ -279,14 +279,14 @@ function pages(builder: Builder, iterations: Token[][], first: number, parent: G
     while (size * PAGE < iterations.length) size *= PAGE;
     for (let i = 0; i < iterations.length; i += size) {
       const part = iterations.slice(i, i + size);
-      const last = part[part.length - 1];
+      const last = part.at(-1)!;
       const label = `${root(parent).label} ${first + i + 1}–${first + i + part.length}`.trim();
       const page = makeGroup(
         builder,
         "page",
         label,
         part[0][0].start,
-        last[last.length - 1].end,
+        last.at(-1)!.end,
         part.length,
       );
       hang(builder, page, parent);
@@ -297,7 +297,7 @@ function pages(builder: Builder, iterations: Token[][], first: number, parent: G
   const isEachOnePart = iterations.every((tokens) => tokens.length === 1);
   iterations.forEach((tokens, k) => {
     if (isEachOnePart) return hang(builder, tokens[0].part, parent);
-    const end = tokens[tokens.length - 1].end;
+    const end = tokens.at(-1)!.end;
     const group = makeGroup(
       builder,
       "iteration",

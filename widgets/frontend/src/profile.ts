@@ -31,7 +31,7 @@ const NUMBERED = /[\u2080-\u2089]+$/;
  */
 export function nameInTurn(store: Store, starts: number[], row: Row): string {
   const turn = starts.filter((start) => start <= row.row).length - 1;
-  const last = store.rows[row.row - starts[turn] + starts[starts.length - 1]];
+  const last = store.rows[row.row - starts[turn] + starts.at(-1)!];
   const same = last?.op === row.op && last.line === row.line;
   // where the values of a name are numbered, each row that has the name says so itself
   const named = same && !NUMBERED.test(last.name ?? "") ? last : row;
@@ -70,7 +70,7 @@ export function profileOf(
   const scale = turns.map(([, last]) => (last ? magnitude(last) : 0));
   if (scale.every((size) => !size)) return null;
   const all = turns.every(([now]) => now);
-  const ends = all ? ([turns[0][0], turns[turns.length - 1][0]] as [Value, Value]) : null;
+  const ends = all ? ([turns[0][0], turns.at(-1)![0]] as [Value, Value]) : null;
   return { of, sizes, scale, ends };
 }
 
@@ -85,7 +85,7 @@ export function betweenEnds(of: string, ends: [Value, Value], room: number): str
       ? [`∂ ${both.join(" ← ")}`]
       : [NAME, 4].map((most) => `${shortName(of, most)}: ${both.join(" → ")}`),
   );
-  return texts.find((text) => wide(text) <= room) ?? texts[texts.length - 1];
+  return texts.find((text) => wide(text) <= room) ?? texts.at(-1)!;
 }
 
 /**

@@ -237,7 +237,7 @@ function legend(source: string, target: string, gradient: number): (string | HTM
  * wide, so that a slope of 1 rises by 45 degrees in every box. What leaves the box is not drawn.
  */
 function small({ xs, ys, at, y, slope }: Curve, left: number, width: number): SVGElement {
-  const unit = width / (xs[xs.length - 1] - xs[0]);
+  const unit = width / (xs.at(-1)! - xs[0]);
   const px = (x: number): string => (width / 2 + (x - at) * unit).toFixed(1);
   const py = (value: number): string => (H / 2 - (value - y) * unit).toFixed(1);
   const isNear = (value: number): boolean => Math.abs(value - y) * unit < 4 * H;

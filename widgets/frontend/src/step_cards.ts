@@ -133,7 +133,7 @@ function listFolded(drawing: Drawing, node: Node): Wanted[] {
 /** The addends of a sum in words: the first and the last of many. */
 function writeAddends(addends: Value[]): string {
   const texts = addends.map((one) => sizeOf(one, ROOM_OF_ADDEND));
-  const written = texts.length > MOST_ADDENDS ? [texts[0], "…", texts[texts.length - 1]] : texts;
+  const written = texts.length > MOST_ADDENDS ? [texts[0], "…", texts.at(-1)!] : texts;
   return written.map((one, k) => (k && one.startsWith("-") ? `(${one})` : one)).join(" + ");
 }
 

@@ -175,7 +175,7 @@ export function shapeText(row: Pick<Row, "shape">, room = Infinity): string {
   const { shape } = row;
   const text = shape.length === 1 ? `(${shape[0]},)` : `(${shape.join(", ")})`;
   if (text.length <= room || shape.length < 3) return elide(text, room);
-  return elide(`(${shape[0]}, …, ${shape[shape.length - 1]})`, room);
+  return elide(`(${shape[0]}, …, ${shape.at(-1)!})`, room);
 }
 
 /**
