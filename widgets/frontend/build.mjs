@@ -167,6 +167,12 @@ const workers = {
   },
 };
 
+// Colours and fonts that only style sheets read have a letter there; scripts ask for the others.
+const colours = {
+  ...{ accent: "a", dim: "d", faint: "p", muted: "m" },
+  ...{ raised: "w", rule: "r", sans: "s", text: "t" },
+};
+
 // Style sheets are bundled as text, without what only their readers need.
 const styles = {
   name: "styles",
@@ -178,7 +184,11 @@ const styles = {
         target: "es2022",
       });
       // a space behind the name of a variable says nothing
-      const text = code.replaceAll(/(--[\w-]+): /g, "$1:");
+      const text = code
+        .replaceAll(/(--[\w-]+): /g, "$1:")
+        .replaceAll(/--mt-(\w+)(?![\w-])/g, (name, of) =>
+          colours[of] ? `--${colours[of]}` : name,
+        );
       return { contents: text, loader: "text" };
     });
   },
