@@ -549,6 +549,22 @@ def test_a_cell_opens_on_the_gradient_of_the_weight(show):
     assert page.locator(".mt-layer").count() == 8  # one for each example of the batch
 
 
+def test_a_cell_of_one_use_of_a_weight_is_called_a_part_and_says_what_was_added_up(show):
+    w = tf.Variable([[0.5, -0.3], [0.2, 0.8]], name="w")
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum((tf.constant([[1.0, 2.0]]) @ w) @ w)
+    page = show(tf.snapshot(tape, loss, w))
+    gradient = tape.gradient(loss, w).numpy()
+    type_keys(page, "End", "w")
+    said = page.locator(".mt-cellsum p").first
+    assert said.inner_text() == "part of ∂w[1, 1] = 2.0 × 1.0 = 2.0, added up: 3.3"
+    assert gradient[1, 1] == pytest.approx(3.3)
+    assert page.locator(".mt-cells figcaption").first.inner_text() == "part of ∂w (2, 2)"
+    type_keys(page, "ArrowLeft")
+    assert "[" in said.inner_text() and "part of ∂w" in page.locator(".mt-cells").inner_text()
+    assert "part of ∂(" not in page.locator(".mt-cells").inner_text()  # what the first product gets is all that it gets
+
+
 def test_products_of_batches_are_said_to_be_missing(show):
     x = tf.Variable(np.ones((2, 3, 4), np.float32), name="x")
     with tf.GradientTape() as tape:

@@ -7,7 +7,7 @@ import { diverging } from "./scale";
 import type { Row, SweepStep, Value } from "./schema";
 import type { Store } from "./store";
 import type { Timeline } from "./timeline";
-import { decimal, matrix, nameOf, shapeText } from "./value";
+import { decimal, full, matrix, nameOf, shapeText } from "./value";
 import { t } from "./words";
 
 const TERMS = 8; // that are written out
@@ -29,6 +29,7 @@ interface Factor extends Numbers {
 interface Made extends Numbers {
   to: Row;
   name: string; // of the gradient
+  sum: Numbers | null; // of a part of it what has been added up by now
   left: Factor;
   right: Factor;
 }
@@ -58,7 +59,7 @@ function nameIn(store: Store, row: Row): string {
 }
 
 /** The products of matrices of a step, for each input its own. */
-export function madeBy(store: Store, step: SweepStep): Made[] {
+export function madeBy(store: Store, timeline: Timeline, step: SweepStep): Made[] {
   const row = store.rows[step.row];
   const factor = (letter: string, isTurned: boolean): Factor | null => {
     const of = letter === "g" ? null : store.rows[row.inputs[letter === "x" ? 0 : 1]];
@@ -83,10 +84,19 @@ export function madeBy(store: Store, step: SweepStep): Made[] {
     const [left, right] = [factor(parts[1], parts[2] !== ""), factor(parts[3], parts[4] !== "")];
     const fits =
       left?.lines[0].length === right?.lines.length && left?.lines.length === product.lines.length;
+    if (!left || !right || !fits) return [];
     const name = `∂${nameIn(store, to)}`;
-    return left && right && fits ? [{ to, name, left, right, ...product }] : [];
+    const isWhole =
+      full(edge.product) === full(timeline.last(to.row)) &&
+      !(store.sweep?.rest && store.consumers[to.row][1]); // of a long sweep more may come
+    const sum = isWhole ? null : numbersOf(edge.sum, to.shape);
+    return [{ to, name, left, right, sum, ...product }];
   });
 }
+
+/** What a product is called, or one of its cells. */
+const called = ({ name, sum }: Made, at = ""): string =>
+  sum ? t("part of {0}", name + at) : name + at;
 
 export class Cell {
   on = false;
@@ -106,7 +116,7 @@ export class Cell {
   /** The number of the first step from this one on, else of all, that is made of cells; or -1. */
   nextProduct(from: number): number {
     const steps = this.store.sweep?.steps ?? [];
-    const isMade = (step: SweepStep): boolean => madeBy(this.store, step).length > 0;
+    const isMade = (step: SweepStep): boolean => madeBy(this.store, this.timeline, step).length > 0;
     const next = steps.slice(from).findIndex(isMade);
     return next < 0 ? steps.findIndex(isMade) : from + next;
   }
@@ -116,7 +126,7 @@ export class Cell {
     const { step } = this.timeline;
     if (!this.on || (step && step === this.drawn)) return;
     this.drawn = step;
-    this.chosen = step ? this.findOpening(madeBy(this.store, step)) : null;
+    this.chosen = step ? this.findOpening(madeBy(this.store, this.timeline, step)) : null;
     this.paint();
   }
 
@@ -137,7 +147,7 @@ export class Cell {
   }
 
   private paint(): void {
-    const made = this.drawn ? madeBy(this.store, this.drawn) : [];
+    const made = this.drawn ? madeBy(this.store, this.timeline, this.drawn) : [];
     const [number, i, j] = this.chosen ?? [-1, -1, -1];
     const words = this.chosen
       ? terms(made[number], i, j)
@@ -153,7 +163,8 @@ export class Cell {
   }
 
   /** One product: all of its cells have one size, so that rows and columns can be compared. */
-  private product({ to, name, left, right, lines, steps }: Made, number: number): HTMLElement {
+  private product(made: Made, number: number): HTMLElement {
+    const { to, left, right, lines, steps } = made;
     const [i, j] = this.chosen?.[0] === number ? this.chosen.slice(1) : [-1, -1];
     const pick = (r: number, c: number): void => {
       this.chosen = [number, r, c];
@@ -163,7 +174,7 @@ export class Cell {
     };
     const high = Math.max(lines.length, right.lines.length);
     const across = [lines, left.lines, right.lines].reduce((all, [line]) => all + line.length, 0);
-    const own = { name, shape: to.shape, lines, steps };
+    const own = { name: called(made), shape: to.shape, lines, steps };
     return h(
       "div.mt-cellwise",
       { style: `--mt-high: ${high}; --mt-across: ${across}` },
@@ -177,7 +188,8 @@ export class Cell {
 }
 
 /** The dot product of a cell, term by term: each is what one example, or one unit, adds. */
-function terms({ name, left, right, lines, steps }: Made, i: number, j: number): HTMLElement {
+function terms(made: Made, i: number, j: number): HTMLElement {
+  const { left, right, lines, steps, sum } = made;
   const pairs = left.lines[i].map((a, k): [number, number] => [a, right.lines[k][j]]);
   const every = left.steps[1]; // of the terms, one in so many was sent
   const most = Math.max(...pairs.map(([a, b]) => Math.abs(a * b)), 1e-30);
@@ -198,8 +210,9 @@ function terms({ name, left, right, lines, steps }: Made, i: number, j: number):
     h(
       "p.mt-num",
       {},
-      `${name}[${i * steps[0]}, ${j * steps[1]}] = `,
+      `${called(made, `[${i * steps[0]}, ${j * steps[1]}]`)} = `,
       ...(every > 1 ? [h("b", {}, number(result))] : inTerms(pairs, result)),
+      ...(sum ? [t(", ") + t("added up: "), h("b", {}, number(sum.lines[i][j]))] : []),
     ),
     pairs.length > 1 &&
       h(
