@@ -44,6 +44,36 @@ def lines_of(page: Any) -> list[tuple[str, ...]]:
     return [tuple(text.strip() for text in line) for line in lines]
 
 
+def test_two_targets_have_a_formula_and_a_sum(show):
+    a = tf.Variable(2.0, name="a")
+    with tf.GradientTape() as tape:
+        p = a * 3.0
+        q = a**2
+    snapshot = tf.snapshot(tape, [p, q], a)
+    page = show(snapshot)
+    type_keys(page, "End")
+    assert formulas(page) == [("∂(p, q)/∂a = 2 × a + 3", "= 4.0 + 3.0 = 7.0")]
+    assert page.locator(".mt-addends").all_text_contents() == ["4.0 + 3.0 = 7.0"]
+
+
+def test_targets_that_read_each_other_or_begin_with_other_numbers_have_no_formula(show):
+    a = tf.Variable(2.0, name="a")
+    with tf.GradientTape() as tape:
+        p = a * 3.0
+        q = p * a
+    page = show(tf.snapshot(tape, [p, q], a))
+    type_keys(page, "End")
+    assert formulas(page) == []
+    with tf.GradientTape() as tape:
+        p = a * 3.0
+        q = a**2
+    tape.gradient([p, q], a, output_gradients=[tf.constant(1.0), tf.constant(5.0)])
+    page = show(tf.snapshot(tape))
+    type_keys(page, "End")
+    assert formulas(page) == []
+    assert page.locator(".mt-addends").all_text_contents() == ["20.0 + 3.0 = 23.0"]
+
+
 def test_numbers_are_as_in_the_program_the_target_has_its_lines_name_and_no_brackets_are_doubled(show):
     page = show(TWELVE["chain"]())
     type_keys(page, "End", "ArrowLeft")

@@ -2,7 +2,7 @@
 // × x, with its numbers below; of arrays ∂loss/∂w = xᵀ @ (2 × (p − t)), with the shapes.
 import { h } from "./dom";
 import { assigned, seedOf } from "./results";
-import type { Row, SweepEdge, Value } from "./schema";
+import type { Row, Sweep, SweepEdge, Value } from "./schema";
 import type { Store } from "./store";
 import { elide, full, rounded, shapeText, withNames } from "./value";
 import { t } from "./words";
@@ -76,13 +76,26 @@ export function nameOf(store: Store, row: Row): string {
 
 /**
  * What is derived: the target, times what the sweep began with where that is not 1, as with
- * `output_gradients` or in a call.
+ * `output_gradients` or in a call; or several targets.
  */
 function derived(store: Store, seed: string): string {
-  const row = store.rows[store.sweep?.target[0] ?? 0];
-  const name = assigned(store, row) || nameOf(store, row);
-  return seed ? `(${seed} × ${name})` : name;
+  const names = (store.sweep?.target ?? [0]).map((at) => {
+    const row = store.rows[at];
+    return assigned(store, row) || nameOf(store, row);
+  });
+  const name = names.join(", ");
+  return seed ? `(${seed} × ${name})` : names[1] ? `(${name})` : name;
 }
+
+/** Is there one target? Of several each is one that no other reads, and the sweep began with 1. */
+const isSimple = (sweep: Sweep): boolean => {
+  const { steps, target } = sweep;
+  const isPlain = (at: number): boolean =>
+    steps.some(({ row }) => row === at) &&
+    !steps.some(({ edges }) => edges.some(({ input }) => input === at)) &&
+    !seedOf({ sweep }, at);
+  return target.length > 1 ? target.every(isPlain) : target.length > 0;
+};
 
 const sign = (text: string): Part => ({ text, value: text, step: 0 });
 const same = (one: number[], other: number[]): boolean => String(one) === String(other);
@@ -223,23 +236,24 @@ function handed(
 export function productsOf(store: Store, steps: number, short = false): Map<number, Term[]> {
   const { sweep, rows } = store;
   const found = new Map<number, Term[]>();
-  if (!sweep || steps > STEPS || sweep.target.length !== 1) return found;
+  if (!sweep || steps > STEPS || !isSimple(sweep)) return found;
+  const { target } = sweep;
   const seed = seedOf(store);
   const unknown = new Set<number>();
   // a hook may have changed it before it arrived
   const sums = new Map<number, string | undefined>();
-  const first = rows[sweep.target[0]];
-  if (seed.includes("[") || seed.includes("…")) return found;
-  found.set(first.row, [
-    { parts: seed ? [{ text: seed, value: seed, step: 0 }] : [], factors: 1, shape: [] },
-  ]);
+  if (/[[…]/.test(seed)) return found;
+  for (const row of target)
+    found.set(row, [
+      { parts: seed ? [{ text: seed, value: seed, step: 0 }] : [], factors: 1, shape: [] },
+    ]);
   for (const [k, step] of sweep.steps.slice(0, steps).entries()) {
     const row = rows[step.row];
     let terms = found.get(step.row) ?? [];
     const sum = sums.get(step.row);
     if (
       !terms.length ||
-      (short && k > 0) ||
+      (short && !target.includes(step.row)) ||
       (sum && sum !== step.adjoint.text) ||
       unknown.has(step.row) ||
       terms.length > MOST ||

@@ -22,14 +22,14 @@ function noteOf({ call, element }: Result): string | null {
   return call === "backward" ? "What this pass added to .grad" : null;
 }
 
-/** What a sweep began with; "" for 1. */
-export function seedOf({ sweep }: Pick<Snapshot, "sweep">): string {
-  const first = sweep?.steps[0];
-  const given = first?.row === sweep?.target[0] ? first?.adjoint : null;
-  const { data, stats } = given ?? {};
+/** What a sweep began with at a target; "" for 1. */
+export function seedOf({ sweep }: Pick<Snapshot, "sweep">, target = sweep?.target[0]): string {
+  const given = sweep?.steps.find(({ row }) => row === target)?.adjoint;
+  if (!given) return "";
+  const { data, stats, text } = given;
   return [stats ? [stats.min, stats.max] : data].flat(9).every((one) => Number(one) === 1)
     ? ""
-    : rounded(given?.text ?? "");
+    : rounded(text ?? "…");
 }
 
 /**

@@ -27,6 +27,7 @@ import { t } from "./words";
 const ROOM_OF_ADDEND = 8; // characters of a number in a sum
 const MOST_ADDENDS = 3; // that are written
 const ARROW = 8; // height of an arrowhead
+const BLANK = 6; // pixels above and below the digits of a line, together
 
 /** What was added up at an input: where it is written, by its middle, and its lines. */
 type Sum = [Box, string[]];
@@ -174,7 +175,9 @@ function placeSum(
     .flatMap((edge) => (edge.far ? [] : [edgeCurve(graph, edge)]));
   const rank = (box: Box): number =>
     (box.y - box.h / 2 < graph.top - PAD ? 10 : 0) + // out of the pane
-    (around.some((one) => one !== node && meets(box, boxAround(one))) ? 100 : 0) +
+    (around.some((one) => one !== node && meets({ ...box, h: box.h - BLANK }, boxAround(one)))
+      ? 100
+      : 0) +
     (found.some(([other]) => meets(other, box)) ? 50 : 0) +
     curves.filter((curve) => crosses(curve, box, 1)).length;
   let [best, least]: [Sum | null, number] = [null, 50];
@@ -182,7 +185,7 @@ function placeSum(
     const w = Math.max(...lines.map((line) => line.length)) * LETTER + 6;
     const h = SHARE_H * lines.length;
     const x = node.x + (turned ? NODE_W / 2 : Math.min(NODE_W / 2, NODE_W - w / 2));
-    const places = [-2.5 - before - h / 2, NODE_H + 1.5 + arrows + h / 2].map((away) => ({
+    const places = [-2.5 - before - h / 2, NODE_H - 0.5 + arrows + h / 2].map((away) => ({
       x: Math.max(first + w / 2, x),
       y: node.y + away,
       w,
