@@ -210,6 +210,7 @@ class Alignment:
         if self.difference is not None:
             return
         own_next, other_next = next_rows or (own_row, other_row)
+        is_told_without_digits = kind == "operation" or _format_size(own_next) != _format_size(other_next)
         self.difference = TapeDifference(
             kind,
             (own_row, other_row),
@@ -218,8 +219,8 @@ class Alignment:
                 other_next["row"] if other_next else max(self.rows[1], default=-1) + 1,
             ),
             (
-                _describe_row_with_value(own_next, self.rows[0], kind),
-                _describe_row_with_value(other_next, self.rows[1], kind),
+                _describe_row_with_value(own_next, self.rows[0], is_told_without_digits),
+                _describe_row_with_value(other_next, self.rows[1], is_told_without_digits),
             ),
             self.changed_rows,
             (own_next, other_next),
@@ -286,13 +287,19 @@ def _format_value(value: OptionalValue) -> str:
     return "" if value is None else " ".join(value["text"].split())
 
 
-def _describe_row_with_value(row: OptionalRow, rows: dict[int, RowFields], kind: str) -> str:
+def _format_size(row: OptionalRow) -> str:
+    if row is None or row["value"] is None:
+        return ""
+    return f"{format_shape(row['shape'])} {format_magnitude(row['value'], MAX_VALUE_LETTERS)}"
+
+
+def _describe_row_with_value(row: OptionalRow, rows: dict[int, RowFields], is_told_without_digits: bool) -> str:
     if row is None:
         return ""
     value = _format_value(row["value"]) or translate("released")
-    if row["value"] and kind == "operation" and len(value) > MAX_VALUE_LETTERS:
-        # Different operations are told apart by their names, so the digits of a large array say nothing more.
-        value = f"{format_shape(row['shape'])} {format_magnitude(row['value'], MAX_VALUE_LETTERS)}"
+    if is_told_without_digits and len(value) > MAX_VALUE_LETTERS:
+        # The operations' names, or the sizes, tell the rows apart, so the digits of a large array say nothing more.
+        value = _format_size(row)
     value = elide_text(value, MAX_VALUE_LETTERS)
     name = f"{row['name']} = " if row["name"] and row["inputs"] else ""
     text = Expressions(rows.values()).list_texts_longest_first(row)[0]

@@ -40,6 +40,40 @@ def test_a_tape_that_goes_on_differs_where_the_other_ends():
     assert texts == ["not on this tape", "inserted"]
 
 
+def descend(factor: float | None, start: Any = 1.0) -> Any:
+    w = tf.Variable(start, name="w")
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum((w * 3.0 - 2.0) ** 2)
+    gradient = tape.gradient(y, w)
+    if factor is not None:
+        w.assign_sub(factor * gradient)
+    return tape
+
+
+def test_equal_tapes_whose_programs_update_a_variable_differently_differ_there():
+    found = TapeView.compare(descend(0.1), descend(0.5))
+    assert found.row == 0
+    assert repr(found) == (
+        "Row 0 is the first row that differs: w = 0.4 after the update on the first tape, but w = -2.0 after the "
+        "update on the second tape."
+    )
+    marks = [view._build_snapshot()["differs"] for view in found.views]
+    assert [one["row"] for one in marks] == [0, 0]
+    assert [one["rows"] for one in marks] == [[], []]  # their values are the same until then
+    assert "w = 1.0 after the update on the second tape" in repr(TapeView.compare(descend(0.1), descend(None)))
+    assert TapeView.compare(descend(0.1), descend(0.1)).row is None
+
+
+def test_large_arrays_of_another_size_are_told_apart_by_their_size():
+    values = np.random.default_rng(0).normal(size=(4, 4)).astype(np.float32)
+    found = repr(TapeView.compare(descend(None, values), descend(None, 5.0 * values)))
+    assert "w = (4, 4) ±2.33 on the first tape, but w = (4, 4) ±11.6" in found and "…" not in found
+    other = values.copy()
+    other[0, 0] += 0.01
+    found = repr(TapeView.compare(descend(None, values), descend(None, other)))
+    assert "0.1257" in found and "0.1357" in found  # of the same size, they are told apart by their digits
+
+
 def test_tapes_and_rows_have_the_names_of_the_program():
     x = tf.Variable(2.0, name="x")
     with tf.GradientTape() as slow:

@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from minitape.common.atomic_write import write_file
 from minitape.course.widget_base import MISSING
+from minitape.picture.expressions import format_row_title
 from minitape.picture.picture_texts import translate
+from minitape.picture.tape_difference import MAX_VALUE_LETTERS, TapeDifference, is_same_value
+from minitape.picture.value_display import format_magnitude
 
 from .comparison_figure import draw_comparison
 from .saved_page import build_html_page
 
 if TYPE_CHECKING:
-    from minitape.picture.snapshot_types import Snapshot
-    from minitape.picture.tape_difference import TapeDifference
+    from minitape.picture.snapshot_types import RowFields, Snapshot
 
     from .view import TapeView
 
@@ -95,6 +97,43 @@ class Comparison:
             boxes or self.views,
             layout=Layout(grid_template_columns="repeat(auto-fit, minmax(min(100%, 900px), 1fr))", grid_gap="8px"),
         )
+
+
+def find_different_update(first: Snapshot, second: Snapshot) -> TapeDifference | None:
+    """Find the first variable to which two programs with equal tapes assigned different values after the gradient.
+
+    Args:
+        first: A snapshot.
+        second: The other snapshot.
+    """
+    for own, other in zip(list_updates(first), list_updates(second), strict=False):
+        if own["name"] == other["name"] and not is_same_value(own["value"], other["value"]):
+            here, there = (
+                translate(
+                    "{name} = {value} after the update",
+                    name=format_row_title(row),
+                    value=format_magnitude(row["value"], MAX_VALUE_LETTERS) if row["value"] else translate("released"),
+                )
+                for row in (own, other)
+            )
+            # The rows have the same value until the step of the update, so they are not marked as changed.
+            return TapeDifference("update", (own, other), (own["row"], other["row"]), (here, there), ([], []))
+    return None
+
+
+def list_updates(snapshot: Snapshot) -> list[RowFields]:
+    """List the rows of the variables in the gradient call that is shown, each with its value after the gradient.
+
+    Args:
+        snapshot: The snapshot of a tape.
+    """
+    rows = {row["row"]: row for row in snapshot["rows"]}
+    return [
+        {**rows[source["at"]], "value": source["now"] or rows[source["at"]]["value"]}
+        for result in snapshot["results"]
+        for source in result["sources"]
+        if result["shown"] and source["at"] in rows
+    ]
 
 
 def describe_difference(difference: TapeDifference) -> tuple[str, str]:

@@ -36,7 +36,7 @@ from .interact import InteractiveFunction
 from .kept_view import KeptView
 from .live_updates import keep_view_updated, notify_sending_thread
 from .notebook_outputs import note_shown_view, show_in_replaceable_output
-from .paired_views import Comparison, describe_difference
+from .paired_views import Comparison, describe_difference, find_different_update
 from .saved_page import build_html_page, build_playground_field
 from .view_sweep import SweepFollower
 from .wire_format import encode_snapshot
@@ -232,7 +232,7 @@ class TapeView(AnyWidget):
         for tape in (first, second):
             get_picture_source(tape, "TapeView takes")
         snapshots = snapshot(first), snapshot(second)
-        difference = find_first_difference(*snapshots)
+        difference = find_first_difference(*snapshots) or find_different_update(*snapshots)
         return cls.build_comparison(first, second, snapshots, difference, collect_namespaces(sys._getframe(1)))
 
     @classmethod
