@@ -314,6 +314,21 @@ def test_an_edge_shows_a_short_array_and_no_sign_of_zero(show):
     assert np.signbit(y.numpy()) and page.locator(".mt-node.mt-target .mt-value").text_content() == "0.0"
 
 
+def test_an_edge_says_that_infinity_times_zero_is_zero_by_convention(show):
+    x = tf.Variable(0.0, name="x")
+    with tf.GradientTape() as tape:
+        y = tf.sqrt(x) * x
+    page = show(tf.snapshot(tape, y, x))
+    type_keys(page, "End")
+    assert page.locator(".mt-product text").all_text_contents() == ["× 0.0", "inf", "= 0.0", "by convention"]
+    assert tape.gradient(y, x).numpy() == 0.0
+    with tf.GradientTape() as tape:
+        y = tf.sqrt(x) + x
+    page = show(tf.snapshot(tape, y, x))  # here the product is infinite, as the two factors say
+    type_keys(page, "End")
+    assert page.locator(".mt-product text").all_text_contents() == ["× 1.0", "inf", "= inf"]
+
+
 def quadratic_root():
     a, b, c = (tf.Variable(value, name=name) for value, name in [(1.0, "a"), (-3.0, "b"), (2.0, "c")])
     with tf.GradientTape() as tape:

@@ -7,7 +7,7 @@ import type { Row, SweepEdge, Value } from "./schema";
 import type { Store } from "./store";
 import type { Timeline } from "./timeline";
 import { sayRow } from "./node_states";
-import { notFinite } from "./scale";
+import { isByConvention } from "./scale";
 import { updateParts } from "./update";
 import { findFormula } from "../evaluator/formulas";
 import { formulaLine, productsOf } from "./product";
@@ -384,7 +384,7 @@ export class Inspector {
           : null,
     );
     const [local, product, sum] = [full(edge.local), full(edge.product), full(edge.sum)];
-    if (notFinite(edge.local) && !notFinite(edge.product))
+    if (isByConvention(edge))
       line.append(
         h(
           "p.mt-note.mt-break",

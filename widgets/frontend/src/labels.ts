@@ -109,7 +109,7 @@ export function placeLabels(
   const placing = (room: number): [number, Label[]] => {
     const labels = wanted.map(({ edge, texts, map, twin }) => {
       const lines = together(
-        texts.map((text) => (text.length > room ? text.replace(" ", "") : text)),
+        texts.map((text) => (text.length > room ? text.replace(/^(\W) /, "$1") : text)),
         room,
       );
       const [w, h] = [

@@ -1,5 +1,5 @@
 // How numbers become colours and widths: a diverging scale, and logarithms.
-import type { Value } from "./schema";
+import type { SweepEdge, Value } from "./schema";
 import { matrix, toNumber } from "./value";
 
 /** The largest magnitude in a value; NaN where it is not known. */
@@ -25,6 +25,10 @@ export function notFinite(value: Value | null): string {
     : (value.text ?? "");
   return /\bnan\b/.test(text) ? "NaN" : /\binf\b/.test(text) ? "inf" : "";
 }
+
+/** Did a rule give 0 where g is 0, although the local derivative is not finite? */
+export const isByConvention = ({ local, product }: SweepEdge): boolean =>
+  !!notFinite(local) && !notFinite(product);
 
 const [THIN, PLAIN, THICK] = [0.4, 2.4, 9]; // pixels: of what vanishes, of 1, of what explodes
 const [LESS, MORE] = [0.3, 0.8]; // pixels for each power of ten, below 1 and above

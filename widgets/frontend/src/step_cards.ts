@@ -17,6 +17,7 @@ import {
   type Wanted,
 } from "./labels";
 import { FAR } from "./place";
+import { isByConvention } from "./scale";
 import type { SweepEdge, SweepStep, Value } from "./schema";
 import { edgeCurve, isShort, nodeValue } from "./shapes";
 import { meets, SHARE_H } from "./shares";
@@ -27,7 +28,7 @@ import { t } from "./words";
 const ROOM_OF_ADDEND = 8; // characters of a number in a sum
 const MOST_ADDENDS = 3; // that are written
 const ARROW = 8; // height of an arrowhead
-const BLANK = 6; // pixels above and below the digits of a line, together
+const BLANK = 4; // pixels above and below the digits of a line that may meet a node, together
 
 /** What was added up at an input: where it is written, by its middle, and its lines. */
 type Sum = [Box, string[]];
@@ -94,6 +95,7 @@ function listProducts(
     if (edge.local && isWritten)
       texts.push(nodeValue(edge.local, own, PRODUCT), `× ${nodeValue(step.adjoint, own, PRODUCT)}`);
     texts.push(onEdge(texts.length ? "= " : "", edge.product, graph));
+    if (isByConvention(edge)) texts.push(t("by convention"));
     if (row.shape.length && hadSum(timeline, step.edges, k))
       texts.push(onEdge("Σ ", edge.sum, graph));
     const twin =
@@ -185,13 +187,16 @@ function placeSum(
     const w = Math.max(...lines.map((line) => line.length)) * LETTER + 6;
     const h = SHARE_H * lines.length;
     const x = node.x + (turned ? NODE_W / 2 : Math.min(NODE_W / 2, NODE_W - w / 2));
-    const places = [-2.5 - before - h / 2, NODE_H - 0.5 + arrows + h / 2].map((away) => ({
+    const [above, below] = [-2.5 - before - h / 2, NODE_H + 1.5 + arrows + h / 2];
+    // where both are taken, the sum may be so near that it touches its own node
+    const aways = turned ? [above, below] : [below, above];
+    const places = [...aways, below - 2].map((away) => ({
       x: Math.max(first + w / 2, x),
       y: node.y + away,
       w,
       h,
     }));
-    for (const box of turned ? places : places.reverse()) {
+    for (const box of places) {
       // a long sum leaves the cards their place; without its result it has less to tell
       const cost = rank(box) + (box.x > x ? 1 : 0) + (lines[0] === written && !lines[1] ? 5 : 0);
       if (cost < least) [best, least] = [[box, lines], cost];
