@@ -92,6 +92,21 @@ def test_columns_are_near_where_that_saves_a_line(show, page, record):
     assert min(sizes) >= 11
 
 
+def test_a_picture_opens_at_the_target_also_if_the_program_went_on(show):
+    x = tf.Variable(1.5, name="x")
+    with tf.GradientTape() as tape:
+        y = x * x
+        large = y > 1.0
+    page = show(tf.snapshot(tape, y, x))
+    assert read_position(page) == "forward 4 / 4" and large.numpy()
+    current = page.locator(".mt-lines .mt-current")
+    assert current.get_attribute("data-row") == "1"
+    assert "Forward, row 1" in page.locator(".mt-step").inner_text()
+    type_keys(page, "ArrowLeft", "ArrowRight")
+    assert read_position(page) == "forward 4 / 4"
+    assert current.get_attribute("data-row") == "3"
+
+
 def test_a_persistent_tape_opens_with_all_rows_computed(show):
     x = tf.Variable(2.0, name="x")
     with tf.GradientTape(persistent=True) as tape:

@@ -6,6 +6,7 @@ import type { Store } from "./store";
 
 export class Timeline {
   position = 0;
+  private isOpening = true; // nobody has moved
   canContinue = true; // a kernel can compute the steps of a long sweep
   /** the reader is to say what comes: the picture does not tell what the gradient gave */
   isPredicted = false;
@@ -114,10 +115,18 @@ export class Timeline {
       : null;
   }
 
-  /** The row that the current position is at, or -1 before the first one. */
+  /**
+   * The row that the current position is at, or -1 before the first one. A picture opens at the
+   * last target, also if the program went on behind it.
+   */
   get current(): number {
     if (this.updating) return this.updates.keys().next().value ?? -1;
-    return this.step?.row ?? Math.min(this.position, this.forward) - 1;
+    const { position, forward } = this;
+    if (this.isOpening && position === forward) {
+      const target = Math.max(...(this.store.sweep?.target ?? []));
+      if (target >= 0) return target;
+    }
+    return this.step?.row ?? Math.min(position, forward) - 1;
   }
 
   /** Has this row run at the current position? */
@@ -222,6 +231,7 @@ export class Timeline {
   }
 
   go(position: number): boolean {
+    this.isOpening = false;
     const next = Math.max(0, Math.min(this.length, Math.round(position)));
     if (next === this.position) return false;
     this.position = next;
