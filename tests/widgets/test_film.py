@@ -91,6 +91,19 @@ def test_a_film_shows_values_products_and_the_gradient(page, two_way_tape):
 
 
 @pytest.mark.browser
+def test_the_button_says_pause_while_the_film_plays(page, two_way_tape):
+    show(page, film(two_way_tape[0]).forward())
+    button = page.locator(".mt-film-bar button").first
+    assert button.get_attribute("aria-label") == "play"
+    button.click()
+    assert button.get_attribute("aria-label") == button.get_attribute("title") == "pause"
+    button.click()
+    assert button.get_attribute("aria-label") == "play"
+    page.evaluate("film.go(film.duration - 0.1)")
+    button.click()
+    page.wait_for_function("document.querySelector('.mt-film-bar button').title === 'play'")  # the film has ended
+
+
 def test_the_products_of_a_cut_have_the_numbers_of_their_marks(page, two_way_tape):
     tape, x, u, _, gradient = two_way_tape
     read_texts = show(page, film(tape).forward().back().cut(x))

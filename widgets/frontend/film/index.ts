@@ -1,6 +1,6 @@
 // The page of a film: it plays, can be wound to any time, and is saved as a video, a GIF or frames.
 import { addStyle, isDark } from "../src/attach";
-import { button, h, on } from "../src/dom";
+import { button, h, icon, on } from "../src/dom";
 import type { Snapshot } from "../src/schema";
 import theme from "../src/theme.css";
 import { speak, t } from "../src/words";
@@ -76,11 +76,21 @@ export class Film {
       else this.stop();
     };
     this.frame = requestAnimationFrame(tick);
+    this.paintButton();
   }
 
   private stop(): void {
     cancelAnimationFrame(this.frame);
     this.frame = 0;
+    this.paintButton();
+  }
+
+  /** The button says what it does now. */
+  private paintButton(): void {
+    const wanted = this.frame ? "pause" : "play";
+    this.play.replaceChildren(icon(wanted));
+    this.play.title = t(wanted);
+    this.play.setAttribute("aria-label", t(wanted));
   }
 
   /** The film as a file of this kind. */
