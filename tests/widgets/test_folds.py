@@ -15,6 +15,7 @@ from .twelve_programs import TWELVE
 
 pytestmark = pytest.mark.browser
 TURNS = 18
+EDGES = "all => all.map(one => one.dataset.edge)"
 
 
 def recurrent() -> tuple[Any, Any, Any]:
@@ -287,6 +288,8 @@ def test_the_sums_on_the_edges_of_a_folded_loop(show):
         and sum(text.startswith("Σ") for text in texts) == 3
     )
     assert page.locator(".mt-edge.mt-sent").count() >= 4  # to the three weights, and into the loop
+    cards, shares = (page.locator(f"{one}[data-edge]").evaluate_all(EDGES) for one in (".mt-product", ".mt-share"))
+    assert len(cards) == 3 and shares and not {*cards} & {*shares}  # no edge has its number twice
 
 
 def test_the_edge_of_a_folded_loop_shows_what_the_loop_sent_whatever_else_its_input_adds_up(show):

@@ -26,7 +26,7 @@ export function paintEdges(
 ): void {
   const { timeline, marks } = drawing;
   const active = node === current && node.row !== null;
-  const stepsBack = active && timeline.backward;
+  const stepsBack = node === current && timeline.backward; // cards say what its edges carry
   const sent = listSent(drawing, node); // what the sweep has handed on by now
   const isMarked = marks.pathEdges ?? marks.near ?? marks.lit;
   const key = isMarked ? "" : `${active}|${stepsBack}|${timeline.done(node.first)}|${sent.length}`;
