@@ -292,6 +292,16 @@ def test_the_sums_on_the_edges_of_a_folded_loop(show):
     assert len(cards) == 3 and shares and not {*cards} & {*shares}  # no edge has its number twice
 
 
+def test_a_loop_that_is_opened_shows_the_present_turn(show):
+    page = show(tf.snapshot(*recurrent()))
+    type_keys(page, "End", *["ArrowLeft"] * 40, "u")
+    current = page.locator(".mt-node.mt-current")
+    wait_for_frame(page)
+    assert current.locator(".mt-title").text_content().startswith("iteration ")
+    node, pane = read_box(current), read_box(page.locator(".mt-pane"))
+    assert pane["y"] <= node["y"] and node["y"] + node["height"] <= pane["y"] + pane["height"]
+
+
 def test_the_edge_of_a_folded_loop_shows_what_the_loop_sent_whatever_else_its_input_adds_up(show):
     w = tf.Variable(0.9, name="w")
     m = tf.Variable(np.array([0.9, 0.8], np.float32), name="m")

@@ -178,8 +178,11 @@ export class GraphPane {
 
   /** Opens or closes a group and shows all again; keeps it where a reader looks who has moved. */
   toggle(group: Group, open: boolean): void {
-    if (this.camera.touched) this.hold(group.start);
-    else this.fitting.next = group.start;
+    const { current } = this.timeline;
+    // of what is opened the present row is seen, if it is in there
+    const row = open && current > group.start && current < group.end ? current : group.start;
+    if (this.camera.touched) this.hold(row);
+    else this.fitting.next = row;
     this.folding.toggle(group, open);
     this.layOut();
   }
