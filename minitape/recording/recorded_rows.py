@@ -339,6 +339,14 @@ class BackwardPass:
         """
         self.edges.setdefault(call, []).append(AdjointShare(input_row, port, product, sum_so_far))
 
+    def replace_last_totals_by_adjoints(self) -> None:
+        """Use the adjoint of each row as the total of its last share, because the shares then sum to the adjoint."""
+        last_places = {
+            share.row: (shares, index) for shares in self.edges.values() for index, share in enumerate(shares)
+        }
+        for row, (shares, index) in last_places.items():
+            shares[index] = shares[index]._replace(total=self.adjoints[row])
+
 
 def collect_rows_and_ancestors(
     rows: Sequence[RecordedRow],

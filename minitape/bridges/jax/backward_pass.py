@@ -11,7 +11,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from ...engine.types import FactsById, OptionalNumber
+from ...engine.types import OptionalNumber
 from ...recording.recorded_rows import BackwardPass
 from .row_log import JaxCall, JaxLog, JaxVariables, is_inexact
 
@@ -60,17 +60,11 @@ class JaxBackwardPass:
         _, apply_vjp = jax.vjp(self._recompute_target, *values)
         gradients = list(apply_vjp(seed))
         self._record_shares_sent_by_all_calls_after_row(-1)
-        adjoints = self.sweep.adjoints
-        edges = self.sweep.edges
-        last_share_positions: FactsById = {}
-        for call, shares in edges.items():
+        for shares in self.sweep.edges.values():
             # Drop the shares of rows to which JAX sent no adjoint.
-            shares[:] = [share for share in shares if share.row in adjoints]
-            last_share_positions |= {share.row: (call, index) for index, share in enumerate(shares)}
-        self.sweep.edges = {call: shares for call, shares in edges.items() if shares}
-        # Once the last share has been added, the sum of the shares equals the adjoint.
-        for row, (call, index) in last_share_positions.items():
-            edges[call][index] = edges[call][index]._replace(total=adjoints[row])
+            shares[:] = [share for share in shares if share.row in self.sweep.adjoints]
+        self.sweep.edges = {call: shares for call, shares in self.sweep.edges.items() if shares}
+        self.sweep.replace_last_totals_by_adjoints()
         return gradients
 
     def _recompute_target(self, *values: Any) -> Any:

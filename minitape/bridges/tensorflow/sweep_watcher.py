@@ -12,7 +12,7 @@ from tensorflow.python.eager.polymorphic_function.concrete_function import _Tape
 
 from ...common.grouping import group_values_by_key
 from ...engine.record.interrupt_safe import TemporaryAttributes
-from ...engine.types import FactsById, OptionalNumber, RowList
+from ...engine.types import OptionalNumber, RowList
 from ...recording.recorded_rows import BackwardPass
 from .guard import SafeWriter
 from .kept_tensors import pause_recording
@@ -211,7 +211,6 @@ class ShareRecorder:
         adjoints: Each ancestor's adjoint, keyed by row.
         waiting_rows_by_op: The rows without recorded shares, keyed by operation.
         partial_sums: The sum of the shares sent so far, keyed by row.
-        last_share_positions: The call and index of the last share sent to each row.
     """
 
     def __init__(self, log: TensorFlowLog, sweep: BackwardPass, adjoints: dict):
@@ -224,7 +223,6 @@ class ShareRecorder:
             (row.extra.op, row.index) for row in recorded_rows if row.kind == "operation" and row.output == 0
         )
         self.partial_sums: dict = {}
-        self.last_share_positions: FactsById = {}
 
     def record_shares_of_sweep(self, operations: list[tuple]) -> None:
         """Record the steps of a sweep in TensorFlow's order.
@@ -236,10 +234,7 @@ class ShareRecorder:
             call_id = self._remove_and_return_matching_call(op, inputs, adjoints)
             if call_id is not None:
                 self._record_shares_of_call(call_id, shares)
-        # Once the last share has been added, the sum of the shares equals the adjoint.
-        for row, (call_id, index) in self.last_share_positions.items():
-            edges = self.sweep.edges[call_id]
-            edges[index] = edges[index]._replace(total=self.sweep.adjoints[row])
+        self.sweep.replace_last_totals_by_adjoints()
 
     def _remove_and_return_matching_call(self, op: str, inputs: Any, adjoints: list) -> OptionalNumber:
         """Return the first row of the last waiting call with these inputs and adjoints.
@@ -277,7 +272,6 @@ class ShareRecorder:
             kept_product = self.log.tensor_rows.keep_value(product)
             kept_total = kept_product if previous_sum is None else self.log.tensor_rows.keep_value(total)
             self.sweep.send(call_id, row, port, kept_product, kept_total)
-            self.last_share_positions[row] = call_id, len(self.sweep.edges[call_id]) - 1
 
 
 def register_gradient_function_for_sweeps() -> None:
