@@ -178,17 +178,13 @@ def find_cause_of_backward_error(question: JaxQuestion) -> OptionalFinding:
     error = question.adapter.recording.error
     if error is None:
         return None
+    ancestors = [question.rows[row] for row in sorted(question.ancestors) if question.rows[row].tracked]
     for word, cause in (("while", "while_loop"), ("callback", "callback")):
-        row = next(
-            (row for row in sorted(question.ancestors) if word in question.rows[row].op and question.rows[row].tracked),
-            None,
-        )
+        row = next((row.index for row in ancestors if word in row.op), None)
         if row is not None:
             return build_row_finding(question, cause, row)
     message = str(error).partition("\n")[0]
-    rule_rows = [
-        row for row in sorted(question.ancestors) if question.rows[row].extra.custom_rule and question.rows[row].tracked
-    ]
+    rule_rows = [row.index for row in ancestors if row.extra.custom_rule]
     if rule_rows and "bwd rule" in message:
         return build_custom_rule_finding(question, rule_rows[0], "refused", detail=message)
     return Finding("refused", find_error_site(error).site, detail=message)
@@ -204,15 +200,11 @@ def find_differentiated_non_float_argument(question: JaxQuestion) -> OptionalFin
         question: The question about the source.
     """
     recording = question.adapter.recording
-    for row in recording.differentiated_rows if recording.error is not None else question.source_rows:
-        if row in recording.differentiated_rows and not question.rows[row].tracked:
-            return Finding(
-                "integer_dtype",
-                question.adapter.find_argument_creation_site(row),
-                row,
-                question.rows[row].dtype,
-                other_name=question.rows[row].name or fill("An argument"),
-            )
+    for index in recording.differentiated_rows if recording.error is not None else question.source_rows:
+        row = question.rows[index]
+        if index in recording.differentiated_rows and not row.tracked:
+            site = question.adapter.find_argument_creation_site(index)
+            return Finding("integer_dtype", site, index, row.dtype, other_name=row.name or fill("An argument"))
     return None
 
 

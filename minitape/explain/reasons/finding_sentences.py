@@ -66,11 +66,12 @@ def get_operation_name_or_comparison_text(question: Question, row: int) -> str:
         question: The question whose recording contains the row.
         row: The row of the operation.
     """
-    statement = find_statement(question.rows[row].site if question.rows[row].op in COMPARE_OPS else NOWHERE)
+    operation = question.rows[row]
+    statement = find_statement(operation.site if operation.op in COMPARE_OPS else NOWHERE)
     comparisons = [ast.unparse(node) for node in select_nodes(statement.nodes, ast.Compare)]
     if len(comparisons) == 1 and len(comparisons[0]) <= 60:
         return comparisons[0]
-    return question.rows[row].op
+    return operation.op
 
 
 def format_nonfinite_value_or_input_range(question: Question, finding: Finding) -> str:

@@ -211,9 +211,10 @@ class CheckedRun:
 
     def find_row_before_reshapes(self, row: int) -> RecordedRow:
         """Return the row before all operations that change only the shape, the type or the order of the elements."""
-        while self.rows[row].op in self.op_names.shape_ops and self.rows[row].inputs:
-            row = self.rows[row].inputs[0]
-        return self.rows[row]
+        current = self.rows[row]
+        while current.op in self.op_names.shape_ops and current.inputs:
+            current = self.rows[current.inputs[0]]
+        return current
 
     def find_activation_name(self, row: RecordedRow) -> str:
         """Return the name of the activation, even a handwritten one, that computed a row, or "" for other rows."""
@@ -719,7 +720,7 @@ def check_vanishing_or_exploding_by_repetition(run: CheckedRun) -> Suspicions:
     if not scored:
         return
     _, series = max(scored)
-    first, second, last = series[0], series[1], series[-1]
+    first, second, *_, last = series
     row, ratio = run.rows[first.row], last.size / first.size
     affects_all = ratio > 1 or (
         ratio < VANISHING_RATIO**2 and _does_repetition_select_new_part(run, first.row, second.row)
