@@ -7,7 +7,7 @@ A callback records some steps and warns about each new finding. ``minitape.bridg
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any
 
 from ..common.translation import format_error
@@ -49,7 +49,7 @@ class ExplainedSteps:
         self.steps = 0
         self.page = ModelPage()
         self._on_page = log
-        self._open_block: AbstractContextManager | None = None
+        self._open_blocks = ExitStack()
         self._recording: FrameworkRecording | None = None
         self._warned_keys: set = set()
 
@@ -62,8 +62,7 @@ class ExplainedSteps:
         """Begin a training step, and open a recording block if the step is due to be recorded."""
         self.close()
         if self.steps % self.every == 0:
-            self._open_block = self.record()
-            self._recording = self._open_block.__enter__()
+            self._recording = self._open_blocks.enter_context(self.record())
 
     def end_step_and_report_if_recorded(self, model: Any) -> None:
         """End a training step. If the step was recorded, explain the model and report the page.
@@ -73,9 +72,8 @@ class ExplainedSteps:
         """
         self.steps += 1
         recording = self._recording
-        self._recording = None
-        if self._open_block is not None and recording is not None:
-            self.close()
+        self.close()
+        if recording is not None:
             try:
                 self._store_page_and_warn_about_new_problems(recording.explain(model))
             except Exception as error:
@@ -86,10 +84,8 @@ class ExplainedSteps:
 
     def close(self) -> None:
         """Close the current step's recording block, if there is one, to undo all changes to the framework."""
-        block = self._open_block
-        self._open_block = None
-        if block is not None:
-            block.__exit__(None, None, None)
+        self._recording = None
+        self._open_blocks.close()
 
     @contextmanager
     def record_step(self, model: Any) -> Iterator[None]:
