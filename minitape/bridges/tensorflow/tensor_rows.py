@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from .recording import TensorFlowRecording
 
 
+@dataclass(eq=False)
 class TensorRows:
     """Maps tensors and variables to their rows, and adds a leaf for each value that has no row yet.
 
@@ -34,12 +36,13 @@ class TensorRows:
         current_rows: The row of the current state of each variable, keyed by the identity of the variable's handle.
     """
 
-    def __init__(self, recording: TensorFlowRecording, running_line: RunningLine, tape_history: TapeHistory):
+    recording: TensorFlowRecording
+    running_line: RunningLine
+    tape_history: TapeHistory
+
+    def __post_init__(self) -> None:
         """Create the map for an empty recording."""
-        self.recording = recording
-        self.rows = recording.rows
-        self.running_line = running_line
-        self.tape_history = tape_history
+        self.rows = self.recording.rows
         self.variables_by_handle: dict[int, tf.Variable] = {}
         self.returned_gradients = IdentityMap()
         self.is_recorded_later = False

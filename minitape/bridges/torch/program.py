@@ -8,6 +8,7 @@ begins or while it is running.
 import random
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from time import monotonic
 from typing import Any, NoReturn
 from warnings import filterwarnings
@@ -76,35 +77,26 @@ def seed_random_numbers() -> None:
     torch.manual_seed(SEED)
 
 
+@dataclass(eq=False)
 class WatchedProgram:
     """A program that runs under a watch.
 
     Attributes:
         text: The program's text.
-        watch: The watch on the run.
         may_repeat: Whether the user allows a second run even if the program writes files or takes a long time.
+        options: The options of ``record`` that select the steps to record.
+        other_blocks: The recording blocks for the other frameworks that the program imports.
+        watch: The watch on the run.
         anomaly_answer: A copy's answer about the first non-finite value, or None if none exists.
     """
 
-    def __init__(
-        self,
-        text: RunnableProgram,
-        may_repeat: bool,
-        options: CountsByName,
-        other_blocks: Sequence[FrameworkBlock] = (),
-    ):
-        """Prepare the run.
+    text: RunnableProgram
+    may_repeat: bool
+    options: CountsByName
+    other_blocks: Sequence[FrameworkBlock]
 
-        Args:
-            text: The program's text.
-            may_repeat: Whether the user allows a second run in all cases.
-            options: The options of ``record`` that select the steps to record.
-            other_blocks: The recording blocks for the other frameworks that the program imports.
-        """
-        self.text = text
-        self.may_repeat = may_repeat
-        self.options = options
-        self.other_blocks = other_blocks
+    def __post_init__(self) -> None:
+        """Prepare the run."""
         self.watch = TorchRunWatch(on_pass=self._make_or_ask_copy_or_report_early_problem)
         self.side_effects = SideEffects()
         self.anomaly_answer: Message | None = None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ...recording.graph_nodes import ValueNode, is_variable_state, to_site
@@ -61,6 +62,7 @@ LITERAL_NODES = (
 )
 
 
+@dataclass(eq=False)
 class BlamedPlace:
     """A finding, with the statement and expression to blame.
 
@@ -76,16 +78,18 @@ class BlamedPlace:
         function_text: The text of the called function, or "" if `call` is not a call.
     """
 
-    def __init__(self, adapter: TapeAdapter, question: Question, finding: Finding):
-        """Look up the statement and the expression that a finding blames."""
-        self.adapter = adapter
-        self.question = question
-        self.finding = finding
-        self.statement = find_statement(finding.site)
-        self.place = getattr(finding.site, "place", None)
-        self.row = None if finding.row is None else question.rows[finding.row]
+    adapter: TapeAdapter
+    question: Question
+    finding: Finding
+
+    def __post_init__(self) -> None:
+        """Look up the statement and the expression that the finding blames."""
+        site, row = self.finding.site, self.finding.row
+        self.statement = find_statement(site)
+        self.place = getattr(site, "place", None)
+        self.row = None if row is None else self.question.rows[row]
         self.node: ValueNode | None = None if self.row is None else self.row.extra
-        self.call: Any = find_expression_at_placed_site(finding.site)
+        self.call: Any = find_expression_at_placed_site(site)
         self.function_text = unparse(self.call.func) if isinstance(self.call, ast.Call) else ""
 
     def calls_module_function(self) -> bool:

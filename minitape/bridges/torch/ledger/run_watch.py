@@ -11,6 +11,7 @@ import math
 import sys
 import weakref
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from math import inf, isfinite
 from typing import TYPE_CHECKING, Any
@@ -76,6 +77,7 @@ FIRST_SAMPLED_STEPS, SAMPLED_EACH = 8, 16
 LATE_LOSSES = 8  # On devices other than the CPU, losses are read in groups, so that no pass waits for the device.
 
 
+@dataclass(eq=False)
 class FollowedOptimizer:
     """An optimizer that the watch follows.
 
@@ -84,23 +86,24 @@ class FollowedOptimizer:
         tensor_accounts: The accounts of the optimizer's parameters.
     """
 
-    def __init__(self, account: OptimizerAccount):
-        """Follow the optimizer that an account belongs to."""
-        self.account = account
-        self.tensor_accounts: list[TensorAccount] = []
-        self.group_sizes: Sizes = ()
-        self.passes_before = 0  # For a step with a closure, the number of backward passes before it.
-        self.sample: WeightSample | None = None
-        self.before: OptionalTensor = None  # The sampled elements before the current step.
-        self.last_move: tuple[Tensor, Tensor] | None = None  # The sampled elements before and after the last step.
+    account: OptimizerAccount
+    tensor_accounts: list[TensorAccount] = field(default_factory=list)
+    group_sizes: Sizes = ()
+    passes_before: int = 0  # For a step with a closure, the number of backward passes before it.
+    sample: WeightSample | None = None
+    before: OptionalTensor = None  # The sampled elements before the current step.
+    last_move: tuple[Tensor, Tensor] | None = None  # The sampled elements before and after the last step.
 
 
+@dataclass(eq=False)
 class WatchErrors:
-    """A context manager for the watch's own code. An error in that code ends the watch, but not the program."""
+    """A context manager for the watch's own code. An error in that code ends the watch, but not the program.
 
-    def __init__(self, accounts: RunAccounts):
-        """Store errors in ``accounts``."""
-        self.accounts = accounts
+    Attributes:
+        accounts: The accounts that store the error.
+    """
+
+    accounts: RunAccounts
 
     def __enter__(self) -> None:
         """Do nothing."""
