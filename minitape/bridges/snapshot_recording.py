@@ -9,6 +9,8 @@ from ..recording.value_summary import ValueSummary
 from .recording import ROW_LIMIT, RecordedRow, Recording
 
 ROW_KINDS = ("source", "variable", "constant", "operation")
+# These fields have the same names in a snapshot and in a recorded row.
+SHARED_NAMES = "label name version inputs output dtype shape scope cut watched".split()
 
 
 class _SnapshotValue(ValueSummary):
@@ -153,20 +155,11 @@ def _parse_and_validate_row_fields(row_fields: dict, row_number: int) -> Recorde
         row_fields["row"],
         row_fields["op"],
         row_fields["kind"],
-        label=row_fields["label"],
         value=_SnapshotValue(row_fields["value"]),
         site=(row_fields["file"], row_fields["line"]),
         offset=row_fields["site"],
         tracked=bool(row_fields["tapes"]),
-        name=row_fields["name"],
-        version=row_fields["version"],
-        inputs=row_fields["inputs"],
         call_id=row_fields["call"],
-        output=row_fields["output"],
-        dtype=row_fields["dtype"],
-        shape=row_fields["shape"],
-        scope=row_fields["scope"],
-        cut=row_fields["cut"],
-        watched=row_fields["watched"],
         tangent=_SnapshotValue(row_fields["tangent"]) if "tangent" in row_fields else None,
+        **{name: row_fields[name] for name in SHARED_NAMES},
     )
