@@ -49,8 +49,8 @@ VANISHING_RATIO, EXPLODING_RATIO = 1e-5, 1e4
 MIN_REPETITIONS = 5  # An operation repeated at least this often is assumed to belong to a loop or a deep network.
 EQUALITY_TOLERANCE = 1e-5  # The maximum relative difference between float32 numbers that differ only by rounding.
 SYMPTOM_CAUSES = ("rounding_only", "vanishing", "exploding")
-LOGARITHM_OPS = ("log", "log1p", "Log", "Log1p")
-FLAT_CAUSES = ("zero_derivative", "no_derivative", "nondifferentiable", "nondifferentiable_op")
+LOGARITHM_OPS = "log log1p Log Log1p".split()
+FLAT_CAUSES = "zero_derivative no_derivative nondifferentiable nondifferentiable_op".split()
 # For these causes, the program uses a gradient that was itself not recorded.
 UNRECORDED_GRADIENT_CAUSES = ("create_graph", "not_recorded")
 find_selection_word = re.compile("getitem|unbind|select|chunk|split|slice|unpack|gather|embedding", re.I).search
@@ -379,10 +379,11 @@ def _find_mistaken_broadcast_rows_up_to_sum(run: CheckedRun, table_row: Recorded
         table whose elements differ.
     """
     table, waiting, shape = {table_row.index}, [table_row], tuple(table_row.shape)
+    summary_ops = {*run.op_names.sum_ops, *run.op_names.loss_ops}
     is_summed = False
     while waiting:
         current = waiting.pop()
-        if current.op in run.op_names.loss_ops or current.op in run.op_names.sum_ops:
+        if current.op in summary_ops:
             if current.shape:
                 return set()
             is_summed = True
@@ -390,8 +391,7 @@ def _find_mistaken_broadcast_rows_up_to_sum(run: CheckedRun, table_row: Recorded
         for consumer in (run.rows[index] for index in run.consumers.get(current.index, ())):
             if _is_softmax_or_loss_applying_softmax(run, consumer):
                 return set()  # The program compares each element with all others, so the table is intended.
-            is_summary = consumer.op in run.op_names.sum_ops or consumer.op in run.op_names.loss_ops
-            is_table = is_summary or tuple(consumer.shape) == shape
+            is_table = consumer.op in summary_ops or tuple(consumer.shape) == shape
             if is_table and consumer.index not in table:
                 table.add(consumer.index)
                 waiting.append(consumer)
