@@ -22,7 +22,7 @@ from ..recording.recorded_rows import OptionalArray
 
 MAX_NAMED_LAYERS = 4
 # Sources without a gradient come first, followed by sources with these kinds of problems in this order.
-KINDS_BY_SEVERITY = ("error", "nonfinite", "suspect", "zero", "unknown")
+KINDS_BY_SEVERITY = "error nonfinite suspect zero unknown".split()
 
 
 class GradientNumbers(NamedTuple):

@@ -61,10 +61,10 @@ SourcesByName = dict[str, Any]  # The parameters or arguments of a program. Each
 WATCH_REASONS = {"torch": "requires_grad", "jax": "argument"}
 # The kind of break that pictures show for each cause of a break.
 CUT_BY_CAUSE = {
-    **dict.fromkeys(("stop_gradient", "detach", "data", "copied"), "stop_gradient"),
-    **dict.fromkeys(("no_grad", "inference_mode", "create_graph", "not_recorded"), "paused"),
+    **dict.fromkeys("stop_gradient detach data copied".split(), "stop_gradient"),
+    **dict.fromkeys("no_grad inference_mode create_graph not_recorded".split(), "paused"),
     **dict.fromkeys(("integer_cast", "integer_dtype"), "integer"),
-    **dict.fromkeys(("nondifferentiable", "no_derivative", "zero_derivative"), "nondifferentiable"),
+    **dict.fromkeys("nondifferentiable no_derivative zero_derivative".split(), "nondifferentiable"),
 }
 
 

@@ -7,9 +7,9 @@ from tempfile import gettempdir
 from typing import Any
 
 WRITE_FLAGS = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
-IGNORED_PATHS = ("__pycache__", "/dev/", "/proc/", "torchinductor", "/.triton/", "/.cache/")
-FILE_EVENTS = ("os.remove", "os.rename", "os.rmdir", "shutil.rmtree", "os.truncate")
-PROCESS_EVENTS = ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn")
+IGNORED_PATHS = "__pycache__ /dev/ /proc/ torchinductor /.triton/ /.cache/".split()
+FILE_EVENTS = "os.remove os.rename os.rmdir shutil.rmtree os.truncate".split()
+PROCESS_EVENTS = "subprocess.Popen os.system os.exec os.posix_spawn".split()
 NETWORK_EVENTS = ("socket.connect", "socket.bind", "socket.sendto")
 PATH_TYPES = (str, bytes, os.PathLike)
 

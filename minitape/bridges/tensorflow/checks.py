@@ -61,7 +61,7 @@ from .operation_log import (
 )
 from .recording import TensorFlowRecording
 
-DATASET_METHODS = ("map", "interleave", "flat_map", "filter", "scan")
+DATASET_METHODS = "map interleave flat_map filter scan".split()
 VARIANT_BY_KERAS_FUNCTION = {
     "predict": "model",
     "predict_on_batch": "model",

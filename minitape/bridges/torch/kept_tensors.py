@@ -41,7 +41,7 @@ class TorchValue(KeptValue):
         keeps_fingerprint: Whether to compute the fingerprint before the tensor is released.
     """
 
-    __slots__ = ("tensor_version", "device_summary", "keeps_fingerprint", "_fingerprint")
+    __slots__ = "tensor_version device_summary keeps_fingerprint _fingerprint".split()
     device_summary: DeviceSummary | None
     _fingerprint: OptionalTensor
 

@@ -36,17 +36,9 @@ class TensorAccount(Account):
     """
 
     __slots__ = (
-        "tensor_ref",
-        "grad_ref",
-        "grad_version",
-        "tensor_version",
-        "first_copy",
-        "first_fingerprint",
-        "pass_fingerprint",
-        "lost_gradients",
-        "is_parameter",
-        "_dtype",
-    )
+        "tensor_ref grad_ref grad_version tensor_version first_copy first_fingerprint pass_fingerprint lost_gradients "
+        "is_parameter _dtype"
+    ).split()
 
     def __init__(self, tensor: Tensor):
         """Open an account for ``tensor``."""
