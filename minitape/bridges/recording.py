@@ -92,6 +92,8 @@ class Recording(PictureSource):
         known_rules: For each row that a picture showed, the rule in minitape's own table, or None if the table has no
             rule for the row.
         sources_by_row: The cached result of ``map_rows_to_trained_sources``.
+        last_gradient_call: The last backward pass of a complete recording as (target rows, source rows, None), or None
+            if no backward pass ran.
 
     >>> recording = Recording("by hand")
     >>> x = recording.add_leaf(3.0, name="x")
@@ -104,6 +106,8 @@ class Recording(PictureSource):
     >>> recording.snapshot()["sweep"]["gradients"]
     [{'text': '6.0', 'data': 6.0}]
     """
+
+    last_gradient_call: Sequence[Any] | None = None
 
     def __init__(self, framework: str):
         """Create an empty recording of a program in ``framework``."""
@@ -122,7 +126,6 @@ class Recording(PictureSource):
         self.known_rules: dict[int, KnownRule | None] = {}
         self.sources_by_row: dict[int, NamedSource] | None = None
         self._recording = True
-        self._last_gradient_call: Sequence[Any] | None = None
 
     # -- writing -----------------------------------------------------------------------------------
 
@@ -250,7 +253,7 @@ class Recording(PictureSource):
         """Mark the recording as complete, so that pictures may read it, and call the listeners."""
         self._recording = False
         if self.sweeps:
-            self._last_gradient_call = (
+            self.last_gradient_call = (
                 self.sweeps[-1].target,
                 self.list_source_or_reached_leaf_rows_of_sweep(self.sweeps[-1]),
                 None,
@@ -408,11 +411,6 @@ class Recording(PictureSource):
     def is_used(self) -> bool:
         """Whether the recording is complete. No further gradients can be computed from a complete recording."""
         return not self._recording
-
-    @property
-    def last_gradient_call(self) -> Sequence[Any] | None:
-        """The last backward pass as (target rows, source rows, None), or None if no backward pass ran."""
-        return self._last_gradient_call
 
     def add_listener(self, listener: Action) -> None:
         """Add a function to call when the recording is complete."""
