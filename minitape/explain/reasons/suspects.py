@@ -111,6 +111,24 @@ def build_row_suspicion(
     return Suspicion(cause, row.site, fields, row.index, only_rows=set(only_rows), variant=variant)
 
 
+def find_row_read_as_logits_by_loss(run: CheckedRun, row: RecordedRow) -> OptionalNumber:
+    """Return the row that a loss uses as logits, or None if the operation is not such a loss.
+
+    TensorFlow's sigmoid cross-entropy begins with ``where(logits >= 0, logits, 0)``.
+
+    Args:
+        run: The run whose recording contains the row.
+        row: The row of the operation.
+    """
+    if not row.op.startswith("Select"):
+        return row.inputs[0]
+    if len(row.inputs) != 3:
+        return None
+    condition, logits = (run.rows[index] for index in row.inputs[:2])
+    is_sign_test = condition.op == "GreaterEqual" and logits.index in condition.inputs
+    return logits.index if is_sign_test else None
+
+
 @dataclass(eq=False)
 class CheckedRun:
     """The rows and backward passes of a recording, with the framework-specific functions that the checks need.
@@ -155,8 +173,8 @@ class CheckedRun:
     find_operand_row_before_implicit_broadcast: Callable[[CheckedRun, RecordedRow, int], int] = (
         lambda run, row, operand: operand
     )
-    find_row_read_as_logits_by_loss: Callable[[CheckedRun, RecordedRow], OptionalNumber] = lambda run, row: (
-        find_row_read_as_logits_by_loss(run, row)
+    find_row_read_as_logits_by_loss: Callable[[CheckedRun, RecordedRow], OptionalNumber] = (
+        find_row_read_as_logits_by_loss
     )
     _affected_rows_by_cause: dict[str, RowSet] = field(default_factory=dict, init=False)
 
@@ -479,24 +497,6 @@ def _get_called_loss_name_or_placeholder(site: Site) -> str:
     return next(
         (name for name in names if len(name) <= 60 and find_loss_word(name.rpartition(".")[2])), fill("The loss")
     )
-
-
-def find_row_read_as_logits_by_loss(run: CheckedRun, row: RecordedRow) -> OptionalNumber:
-    """Return the row that a loss uses as logits, or None if the operation is not such a loss.
-
-    TensorFlow's sigmoid cross-entropy begins with ``where(logits >= 0, logits, 0)``.
-
-    Args:
-        run: The run whose recording contains the row.
-        row: The row of the operation.
-    """
-    if not row.op.startswith("Select"):
-        return row.inputs[0]
-    if len(row.inputs) != 3:
-        return None
-    condition, logits = (run.rows[index] for index in row.inputs[:2])
-    is_sign_test = condition.op == "GreaterEqual" and logits.index in condition.inputs
-    return logits.index if is_sign_test else None
 
 
 def _find_activation_and_logits_in_log_of_exp(run: CheckedRun, row: RecordedRow) -> tuple[str, OptionalNumber]:
