@@ -16,9 +16,10 @@ from ..explain.explanation import Explanation, explain_cause
 from ..explain.reasons.program_text import list_statements_of_code
 from ..recording.sites import Site, read_line_at_site
 
-# The values that functions read from outside their own scope, keyed by the function and the name. The type is Any,
-# because each value may be any object.
-OutsideData = dict[tuple[Any, str], Any]
+# The values that functions read from outside their own scope, keyed by the function and the name. The types are Any,
+# because each function and each value may be any object.
+OutsideKey = tuple[Any, str]
+OutsideData = dict[OutsideKey, Any]
 
 
 def unwrap_function(function: Any) -> Any:

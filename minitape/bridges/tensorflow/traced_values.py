@@ -17,6 +17,7 @@ from ...recording.sites import NOWHERE, find_user_site
 from ..framework_adapter import list_all_named_program_objects
 from ..outside_values import (
     OutsideData,
+    OutsideKey,
     explain_stale_value,
     iter_function_and_callees,
     read_attributes_used_by_function,
@@ -51,12 +52,12 @@ class TraceState:
         """Start with all counts at zero and no stored values."""
         self.values: OutsideData = {}
         self.trace_count = self.call_count = self.stale_call = 0
-        self.stale_key: tuple[Any, str] | None = None
+        self.stale_key: OutsideKey | None = None
         self.stale_site = NOWHERE
         self.first_site = find_user_site()
         self.draws = TracedDraws()
         self.values_before: OutsideData | None = None
-        self.counted_key: tuple[Any, str] | None = None
+        self.counted_key: OutsideKey | None = None
         self.trainable_flags: list[tuple[Any, bool]] = []
 
 
