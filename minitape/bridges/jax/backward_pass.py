@@ -5,6 +5,7 @@ derivative rule of ``pass_value`` with the complete adjoint of the result, which
 shares for each operation's inputs are computed by applying ``jax.vjp`` to that operation alone.
 """
 
+from dataclasses import dataclass
 from itertools import starmap
 from typing import Any
 
@@ -16,14 +17,15 @@ from ...recording.recorded_rows import BackwardPass
 from .row_log import JaxCall, JaxLog, JaxVariables, is_inexact
 
 
+@dataclass(eq=False)
 class JaxBackwardPass:
     """A backward pass that releases each array as soon as JAX no longer needs it.
 
     Attributes:
         log: The recording's log.
-        rows: The rows of the recording.
         target_row: The row of the target.
         sources: The variables with respect to which the target is differentiated.
+        rows: The rows of the recording.
         sweep: The backward pass that receives the adjoints and shares.
         calls: The operations that have not yet sent their shares.
         values_by_row: The values that JAX recomputed, keyed by row.
@@ -31,14 +33,15 @@ class JaxBackwardPass:
         partial_sums: The sums of the shares sent so far to rows whose adjoints are still incomplete.
     """
 
-    def __init__(self, log: JaxLog, target_row: int, sources: JaxVariables):
-        """Prepare a backward pass from a target to the given sources."""
-        self.log = log
-        self.rows = log.rows
-        self.target_row = target_row
-        self.sources = sources
-        self.sweep = BackwardPass([target_row])
-        self.calls = [call for call in log.calls if any(map(self._is_tracked, call.rows))]
+    log: JaxLog
+    target_row: int
+    sources: JaxVariables
+
+    def __post_init__(self) -> None:
+        """Prepare a backward pass from the target to the sources."""
+        self.rows = self.log.rows
+        self.sweep = BackwardPass([self.target_row])
+        self.calls = [call for call in self.log.calls if any(map(self._is_tracked, call.rows))]
         self.values_by_row: dict = {}
         self.pending_adjoints: dict = {}
         self.partial_sums: dict = {}
