@@ -386,7 +386,7 @@ class WatchedProgram:
             self._try_patches(report)
         # The program deliberately does not train the parameters of these groups.
         report.remarks += [group.heading for group in page.list_groups(has_numbers=False) if group.role == "untrained"]
-        report.missed_all_gradients = not accounts.passes and not self.watch.accounts.gradient_calls
+        report.missed_all_gradients = not accounts.passes and not accounts.gradient_calls
         report.is_cut_short = bool(accounts.watch_error)
         return report
 
@@ -435,9 +435,9 @@ class WatchedProgram:
             report.problems += report.anomaly_problems
             report.anomaly_problems = []
         is_well = not (report.problems or report.anomaly or report.error)
-        if not accounts.passes and self.watch.accounts.gradient_calls and not report.error:
+        if not accounts.passes and accounts.gradient_calls and not report.error:
             report.summary = _format_grad_call_count_and_problem_free_page(
-                report.page, self.watch.accounts.gradient_calls, is_well
+                report.page, accounts.gradient_calls, is_well
             )
         else:
             report.summary = summarize_run(accounts, find_name, accused, is_well)
