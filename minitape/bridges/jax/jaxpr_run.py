@@ -66,7 +66,7 @@ class JaxprRunner:
         self.library_depth = 0
         cls = type(self)  # Bound methods would keep the runner and its log alive until the garbage collector runs.
         self.openers: dict = {
-            **dict.fromkeys(("jit", "pjit", "closed_call", "remat2", "checkpoint"), cls._run_call_equation_by_equation),
+            **dict.fromkeys("jit pjit closed_call remat2 checkpoint".split(), cls._run_call_equation_by_equation),
             "scan": cls._run_scan_step_by_step,
             "cond": cls._run_chosen_cond_branch,
         }
