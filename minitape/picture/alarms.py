@@ -100,27 +100,35 @@ def _format_row_and_line(row: RowFields) -> str:
 def _list_nonfinite_alarms(
     rows: Sequence[RowFields], sweep: SweepFields | None, explain: Callable[[], str]
 ) -> list[AlarmFields]:
-    """List at most one alarm, for the first step that sends NaN or infinity or else for the first such value.
+    """List an alarm for each derivative that is not finite, or else for the first such value.
 
-    If the target is finite, only the sweep is searched.
+    If the target is finite, only the sweep is searched. ``explain`` answers for the first of these steps. A later step
+    that receives a finite adjoint and reads finite values has a cause of its own, which remains after the first is
+    mended.
     """
     if sweep is not None and not any(
         _name_nonfinite_kind(rows[target]["value"]) for target in sweep["target"] if 0 <= target < len(rows)
     ):
+        alarms: dict[object, AlarmFields] = {}
         for step in sweep["steps"]:
-            # All earlier steps sent finite shares, so this step is the first.
-            if description := next(filter(None, (_name_nonfinite_kind(edge["product"]) for edge in step["edges"])), ""):
-                return [
+            row = rows[step["row"]]
+            description = next(filter(None, (_name_nonfinite_kind(edge["product"]) for edge in step["edges"])), "")
+            given = [step["adjoint"], *(rows[i]["value"] for i in row["inputs"])] if alarms else []
+            if description and not any(map(_name_nonfinite_kind, given)):
+                alarms.setdefault(
+                    (row["file"], row["line"], row["label"]),
                     _build_alarm(
                         "gradient",
                         "The gradient becomes {value} at {place}",
-                        explain(),
-                        rows[step["row"]],
+                        translate("This derivative is not finite either, so this line needs a change as well.")
+                        if alarms
+                        else explain(),
+                        row,
                         True,
                         value=description,
-                    )
-                ]
-        return []
+                    ),
+                )
+        return [*alarms.values()][:MAX_PER_KIND]
     for row in rows:
         description = _name_nonfinite_kind(row["value"]) if row["kind"] == "operation" else ""
         if description and not any(_name_nonfinite_kind(rows[i]["value"]) for i in row["inputs"]):

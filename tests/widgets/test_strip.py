@@ -126,6 +126,35 @@ def test_the_words_are_those_of_explain():
     assert tf.snapshot(tape)["alarms"][0]["text"] == f"{why.message} {why.fix}"
 
 
+def test_each_derivative_that_is_not_finite_has_its_own_alarm():
+    v = tf.Variable([3.0, 0.0, -1.0], name="v")
+    with tf.GradientTape() as tape:
+        n = tf.sqrt(v * v)
+        safe = tf.where(v > 0.0, tf.math.log(v), 0.0)
+        y = tf.reduce_sum(n + safe) + tf.reduce_sum(tf.sqrt(safe * 0.0 + 1.0))
+    tape.gradient(y, v)
+    snapshot = tf.snapshot(tape)
+    blamed = [snapshot["rows"][alarm["row"]]["op"] for alarm in snapshot["alarms"]]
+    assert blamed == ["log", "sqrt"] and all(alarm["text"] for alarm in snapshot["alarms"])
+
+
+def test_derivatives_of_one_line_or_of_values_that_are_not_finite_share_an_alarm():
+    x, m = tf.Variable(0.0, name="x"), tf.constant([1.0, 0.0])
+    with tf.GradientTape() as tape:
+        y = tf.constant(0.0)
+        for _ in range(3):
+            y += tf.sqrt(x)
+    tape.gradient(y, x)
+    assert len(tf.snapshot(tape)["alarms"]) == 1
+    v = tf.Variable([1.0, np.inf], name="v")
+    with tf.GradientTape() as tape:
+        a = tf.where(m > 0.0, tf.exp(v), 0.0)
+        b = tf.where(m > 0.0, v * v, 0.0)
+        y = tf.reduce_sum(a + b)
+    tape.gradient(y, v)
+    assert len(tf.snapshot(tape)["alarms"]) == 1
+
+
 @pytest.mark.browser
 def test_a_tape_without_a_mistake_has_no_strip(show):
     assert show(build_chain_snapshot(5)).locator(".mt-strip").is_hidden()
