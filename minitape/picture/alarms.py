@@ -10,7 +10,7 @@ from contextlib import suppress
 
 from ..common.grouping import group_values_by_key
 from ..common.translation import join_sentences
-from ..engine.types import TextPair
+from ..engine.types import OptionalNumber, TextPair
 from .expressions import format_row_title
 from .path_breaks import list_path_breaks_and_set_blame
 from .picture_texts import translate
@@ -77,21 +77,30 @@ def build_alarm_and_break_fields(
 
 
 def _build_alarm(
-    kind: str, title: str, text: str, row: OptionalRow, is_backward: bool = False, **values: str
+    kind: str,
+    title: str,
+    text: str,
+    row: OptionalRow,
+    is_backward: bool = False,
+    line: OptionalNumber = None,
+    **values: str,
 ) -> AlarmFields:
-    """Return an alarm, whose title is translated and has placeholders for the place of the row and other values."""
+    """Return an alarm, whose title is translated and has placeholders for the place of the row and other values.
+
+    If the cause is on another line than its row, the title names only this line.
+    """
+    own_line = None if row is None else row["line"]
+    place = "row {row}, line {line}" if own_line else "row {row}"
+    place = "line {line}" if line not in (None, own_line) else place
+    line = own_line if line is None else line
     return {
         "kind": kind,
-        "title": translate(title, place=row and _format_row_and_line(row), **values),
+        "title": translate(title, place=row and translate(place, row=row["row"], line=line), **values),
         "text": text,
         "row": -1 if row is None else row["row"],
-        "line": None if row is None else row["line"],
+        "line": line,
         "back": is_backward,
     }
-
-
-def _format_row_and_line(row: RowFields) -> str:
-    return translate("row {row}, line {line}" if row["line"] else "row {row}", row=row["row"], line=row["line"])
 
 
 # -- NaN and infinity ------------------------------------------------------------------------------
@@ -188,14 +197,13 @@ def _list_none_and_zero_alarms(rows: Sequence[RowFields], shown_result: ResultFi
     for (kind, _), sources in sources_by_reason.items():
         blamed_row = sources[0]["blame"]
         blamed_line = sources[0].get("why")
-        row = None
-        if blamed_row is not None and blamed_row >= 0:
-            row = rows[blamed_row]
-            if blamed_line and blamed_line["file"] == row["file"]:
-                row = {**row, "line": blamed_line["line"]}  # The row may be on another line than its cause.
+        row = None if blamed_row is None or blamed_row < 0 else rows[blamed_row]
+        line = blamed_line["line"] if row and blamed_line and blamed_line["file"] == row["file"] else None
         name = join_first_items([source["name"] or translate("a source") for source in sources], MAX_PER_KIND)
         alarms.append(
-            _build_alarm(kind, NONE_AND_ZERO_TITLES[kind][row is not None], str(sources[0]["reason"]), row, name=name)
+            _build_alarm(
+                kind, NONE_AND_ZERO_TITLES[kind][row is not None], str(sources[0]["reason"]), row, line=line, name=name
+            )
         )
     return alarms
 

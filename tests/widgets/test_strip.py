@@ -225,6 +225,24 @@ def test_the_strip_names_all_causes_each_once_and_with_its_own_line():
     own_lines = [re.search(r", line (\d+)", alarm["text"]) for alarm in alarms]
     assert [alarm["line"] for alarm in alarms] == [line and int(line[1]) for line in own_lines]
     assert snapshot["rows"][alarms[0]["row"]]["line"] < alarms[0]["line"]  # the value left below the row's line
+    assert alarms[0]["title"].endswith(f": see line {alarms[0]['line']}")  # not beside the number of the row
+
+
+@pytest.mark.browser
+def test_a_line_that_is_not_that_of_the_row_is_named_alone_and_leads_to_the_row(show):
+    x, k = tf.Variable(2.0, name="x"), tf.Variable(3.0, name="k")
+    with tf.GradientTape() as tape:
+        h = x * x
+        n = h.numpy()
+        y = tf.constant(n) * k
+    tape.gradient(y, [x, k])
+    snapshot = tf.snapshot(tape)
+    (alarm,) = snapshot["alarms"]
+    assert snapshot["rows"][alarm["row"]]["value"]["data"] == 4.0
+    page = show(snapshot)
+    assert page.locator(".mt-alarm u").inner_text() == f"line {alarm['line']}"
+    page.locator(".mt-alarm").click()
+    page.locator(f".mt-line.mt-selected[data-row='{alarm['row']}']").wait_for()
 
 
 @pytest.mark.browser

@@ -195,11 +195,7 @@ export class Inspector {
           again() ||
           note.append(t(" Computing the arrays needs a kernel, so run the notebook first."))
         );
-      note.append(
-        smallButton(t("compute again and keep the sweep"), tell, {
-          class: "mt-button mt-small mt-again",
-        }),
-      );
+      note.append(smallButton(t("compute again and keep the sweep"), tell));
     }
     return [note];
   }
@@ -430,7 +426,7 @@ export class Inspector {
         h("b", {}, product),
       ),
     );
-    if (again) line.append(h("span.mt-num.mt-sums", {}, t("added up: "), h("b", {}, sum)));
+    if (again) line.append(h("span.mt-num", {}, t("added up: "), h("b", {}, sum)));
     return line;
   }
 

@@ -181,7 +181,7 @@ export class Results {
         : h("span", {}, name),
       " = ",
     );
-    if (hide) el.append(h("b.mt-hidden-number", {}, "?"));
+    if (hide) el.append(h("b", {}, "?"));
     else if (gradient)
       el.append(
         h(

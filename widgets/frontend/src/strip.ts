@@ -49,14 +49,13 @@ export class Strip {
   }
 
   private line(alarm: Place): HTMLElement {
-    const place = t(alarm.line ? "row {row}, line {line}" : "row {row}").replace(
-      /\{(\w+)\}/g,
-      (_, key: "row" | "line") => String(alarm[key]),
-    );
+    const place = [t("row {row}, line {line}"), t("row {row}"), t("line {line}")]
+      .map((one) => one.replace(/\{(\w+)\}/g, (_, key: "row" | "line") => String(alarm[key])))
+      .find((one) => alarm.title.includes(one));
     // of gradients that are zero, the title names all
     const text =
       alarm.kind === "zero" ? alarm.text.replace(/^[^(（]*?(\.\s|。)(?=.*[(（])/, "") : alarm.text;
-    const [before, after] = alarm.title.replace(/:$/, "").split(place);
+    const [before, after] = alarm.title.replace(/:$/, "").split(place ?? "\n");
     return h(
       "button.mt-alarm",
       { title: `${alarm.title}. ${alarm.text}`, onclick: () => this.go(alarm) },
