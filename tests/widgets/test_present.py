@@ -301,3 +301,31 @@ def test_a_presented_warning_ends_with_the_fix_and_words_are_large(show, page):
     assert alarms.evaluate_all("all => all.every(one => one.scrollHeight <= one.clientHeight + 1)")
     sizes = page.locator(".mt-go, .mt-big-words").evaluate_all("all => all.map(el => getComputedStyle(el).fontSize)")
     assert all(24 <= float(size.removesuffix("px")) <= 30 for size in sizes)
+
+
+def test_no_line_of_the_words_begins_with_a_comma(show, page):
+    page.set_viewport_size({"width": 390, "height": 844})
+    t = tf.Variable(1.5, name="t")
+    with tf.GradientTape() as tape:
+        a = t * t
+        y = tf.sin(a) * tf.exp(-a) + a
+    tape.gradient(y, t)
+    view = show(tf.snapshot(tape))
+    type_keys(view, "End", "v")
+    words = view.locator(".mt-big-words p").last
+    assert re.search(r"= [-.0-9]+, Σ [-.0-9]+ = ∂", words.inner_text())
+    lines = words.evaluate(
+        """el => {
+          const range = document.createRange(), places = [];
+          const walk = document.createTreeWalker(el, NodeFilter.SHOW_TEXT);
+          while (walk.nextNode())
+            for (let k = 0; k < walk.currentNode.length; k++) {
+              range.setStart(walk.currentNode, k);
+              range.setEnd(walk.currentNode, k + 1);
+              const { bottom, width } = range.getBoundingClientRect();
+              if (width) places.push([range.toString(), bottom]);
+            }
+          return places.filter(([, y], k) => !k || y > places[k - 1][1] + 5).map(([letter]) => letter);
+        }"""
+    )
+    assert len(lines) > 1 and "," not in lines

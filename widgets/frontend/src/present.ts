@@ -102,14 +102,13 @@ export class Present {
         local && arrived
           ? `${local} × ${arrived.startsWith("-") ? `(${arrived})` : arrived} = `
           : this.rule(row, edge.port);
-      const sum = again ? h("span", {}, `, Σ ${value(edge.sum, input)}`) : "";
       return h(
         "p",
         {},
         // what has no name goes by what made it
         t("to {0}: ", formulaOf(store, input).replace(/^\((.*)\)$/, "$1")) + factors,
-        h("b", {}, value(edge.product, input)),
-        sum,
+        h("b", {}, value(edge.product, input), again && ","), // no line begins with the comma
+        again && h("span", {}, ` Σ ${value(edge.sum, input)}`),
         this.isLast(step, k)
           ? ` = ∂${markOf(store.rows[store.sweep?.target[0] ?? 0])}/∂${nameOf(input)}`
           : "",
