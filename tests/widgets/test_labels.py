@@ -374,3 +374,41 @@ def test_faded_paths_have_no_numbers(show):
     assert max(opacity) < 0.2  # also of the edges of this step
     type_keys(page, "p")
     assert page.locator(".mt-share").count() == numbers
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_card_leaves_the_words_of_an_unrecorded_operation_free(width, show, page):
+    page.set_viewport_size({"width": width, "height": 844})
+    x = tf.constant(3.0)
+    with tf.GradientTape(watch_accessed_variables=False) as tape:
+        late = x * 2.0
+        tape.watch(x)
+        y = x * late
+    tape.gradient(y, x)
+    view = show(tf.snapshot(tape))
+    type_keys(view, "End")
+    card, words = (read_box(view.locator(name).first) for name in (".mt-product rect", ".mt-held"))
+    assert view.locator(".mt-held").first.text_content() == "not recorded"
+    assert (
+        card["x"] + card["width"] <= words["x"] + 1
+        or words["x"] + words["width"] <= card["x"] + 1
+        or card["y"] + card["height"] <= words["y"] + 1
+        or words["y"] + words["height"] <= card["y"] + 1
+    )
+
+
+def test_the_arrowhead_of_a_wide_edge_is_wider_than_the_edge(show):
+    x = tf.Variable(2.0, name="x")
+    with tf.GradientTape() as tape:
+        y = tf.sin(x * 1e8) * 3.0
+    tape.gradient(y, x)
+    view = show(tf.snapshot(tape))
+    type_keys(view, "End")
+    found = view.locator("path.mt-edge.mt-sent").evaluate_all(
+        """all => all.map(el => {
+          const [, , , side] = el.getAttribute("d").match(/-?[0-9.]+/g).map((one) => Math.abs(one));
+          return [parseFloat(el.style.strokeWidth), 2 * side];
+        })"""
+    )
+    assert max(width for width, _ in found) > 6
+    assert all(head > 1.5 * width for width, head in found)

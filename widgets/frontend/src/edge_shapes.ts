@@ -37,7 +37,7 @@ export function drawEdges(drawing: Drawing, node: Node): DrawnEdges {
       "data-from": edge.from,
       "data-edge": edgeId(edge),
     });
-    const hit = s("path.mt-hit", { d: edgePath(graph, edge, true) });
+    const hit = s("path.mt-hit", { d: edgePath(graph, edge, 1) });
     on(hit, "pointerenter", (event) => events.tell(describeEdge(drawing, node, edge), event));
     on(hit, "pointerleave", () => events.tell("", null));
     el.append(line, hit);

@@ -13,6 +13,7 @@ import { full, sizeOf, written } from "./value";
 import { t, wide } from "./words";
 
 const SHARE_ROOMS = [8, 7, 5]; // characters of a number on an edge
+const WIDE = 3; // pixels of a line, with an arrowhead of the usual size
 const ARROWS = 20; // the room of arrowheads beside a number that lies over two edges
 
 type Part = DrawnEdges["parts"][number];
@@ -86,8 +87,8 @@ export function isFaded({ marks: { pathEdges, near } }: Drawing, node: Node, fro
 
 /** Draws the line of an edge, as wide as what it sent is large. */
 function drawLine(graph: Graph, { line, edge }: Part, share: Value | undefined): void {
-  line.setAttribute("d", edgePath(graph, edge, share !== undefined));
   const width = share && edgeWidth(share);
+  line.setAttribute("d", edgePath(graph, edge, width && Math.max(1, width / WIDE)));
   line.style.strokeWidth = width ? `${width}px` : "";
 }
 

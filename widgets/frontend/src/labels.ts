@@ -103,6 +103,10 @@ export function placeLabels(
   );
   for (const chip of chips.values())
     boxes.push({ x: chip.x + chip.w / 2, y: chip.y, w: chip.w, h: 18 });
+  // what is written at an operation that no tape recorded
+  for (const { row, x, y } of around)
+    if (row?.status === "ghost")
+      boxes.push({ x: x + NODE_W / 2, y: y + (graph.turned ? NODE_H + 9 : -8), w: NODE_W, h: 14 });
   for (const { x, y, label, line } of graph.frames)
     if (graph.turned || Math.abs(line - node.line) < 2)
       boxes.push({ x: x + 12 + 3.5 * wide(label), y: y + 12, w: 7 * wide(label), h: 14 });

@@ -176,15 +176,18 @@ const CORNER = 8; // radius
 
 /**
  * The curve of an edge with a small open arrowhead, which `back` puts at its beginning: there the
- * gradient goes.
+ * gradient goes. It is so many times as large, for a wide line would hide it.
  */
-export function edgePath(graph: Graph, edge: Edge, back = false): string {
+export function edgePath(graph: Graph, edge: Edge, back = 0): string {
   const parts = pieces(graph, edge);
   const at = ([x, y]: Point): string => `${round(x)} ${round(y)}`;
-  const tip = ([x, y]: Point, sign: number): string =>
-    graph.turned
-      ? `M${at([x - 3.5, y - 5.5 * sign])}l3.5 ${5.5 * sign}l3.5 ${-5.5 * sign}`
-      : `M${at([x - 5.5 * sign, y - 3.5])}l${5.5 * sign} 3.5l${-5.5 * sign} 3.5`;
+  const [long, side] = [5.5, 3.5].map((one) => one * (back || 1));
+  const tip = ([x, y]: Point, sign: number): string => {
+    const away = long * sign;
+    return graph.turned
+      ? `M${at([x - side, y - away])}l${at([side, away])}l${at([side, -away])}`
+      : `M${at([x - away, y - side])}l${at([away, side])}l${at([-away, side])}`;
+  };
   const { from } = parts[0];
   const first = graph.nodes[edge.from].storey ? -1 : 1;
   const start: Point = graph.turned
