@@ -216,6 +216,7 @@ class DifferenceFields(TypedDict, total=False):
     rows: list[int]  # Optional. The rows whose values differ, and the operations in `alone`.
     alone: list[int]  # Optional. The operations that the other tape does not have.
     digits: int  # Optional. The number of digits that tells every two numbers apart that differ.
+    most: dict[int, list[float]]  # Optional. By row, the largest magnitude in both values, and in both adjoints or 0.
 
 
 class Snapshot(TypedDict, total=False):

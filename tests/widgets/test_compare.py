@@ -115,6 +115,43 @@ def test_different_operations_on_large_arrays_are_told_apart_without_their_digit
     assert round(float(np.tanh(numbers).max()), 3) == 0.964 and numbers.max() == 2
 
 
+def scaled(factor: float) -> Any:
+    w = tf.Variable(np.linspace(-0.3, 0.4, 16, dtype=np.float32).reshape(4, 4) * factor, name="w")
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(w * w)
+    tape.gradient(loss, w)
+    return tape
+
+
+def test_arrays_of_other_sizes_are_told_apart_by_their_sizes():
+    found = TapeView.compare(scaled(1.0), scaled(5.0))
+    assert repr(found) == (
+        "Row 0 is the first row that differs: w = (4, 4) ±0.4 on the first tape, but w = (4, 4) ±2 on the second tape."
+    )
+    assert "[[" in repr(TapeView.compare(scaled(1.0), scaled(-1.0)))  # which are of one size
+
+
+@pytest.mark.browser
+def test_pictures_of_compared_arrays_have_one_scale(page, tmp_path):
+    TapeView.compare(scaled(1.0), scaled(5.0)).save(tmp_path / "a.html")
+    page.set_viewport_size({"width": 1280, "height": 900})
+    page.set_content((tmp_path / "a.html").read_text(encoding="utf-8"))
+    page.locator(".mt-view").nth(1).wait_for()
+    page.locator(".mt-view").first.focus()
+    type_keys(page, "End")
+    for part in (0, 1):  # of the value and of the adjoint
+        shares = [
+            page.locator(".mt-view")
+            .nth(k)
+            .locator(".mt-node[data-id=r0] .mt-map")
+            .nth(part)
+            .locator("path")
+            .evaluate_all("all => Math.max(...all.map(one => Number(/([0-9.]+)%/.exec(one.style.fill)[1])))")
+            for k in (0, 1)
+        ]
+        assert shares[0] < shares[1] == 100
+
+
 def test_a_further_constant_and_another_order_of_factors_are_no_difference():
     tapes = []
     for swapped in (False, True):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from minitape.picture.expressions import Expressions, format_row_reference, format_row_title
 from minitape.picture.picture_texts import translate
@@ -30,7 +30,7 @@ from minitape.picture.svg_elements import (
 )
 from minitape.picture.tape_difference import RTOL, Alignment, RowPair
 from minitape.picture.truncation import elide_text
-from minitape.picture.value_display import format_magnitude
+from minitape.picture.value_display import compute_largest_magnitude, format_magnitude
 
 if TYPE_CHECKING:
     from minitape.picture.snapshot_types import RowFields, Snapshot, ValueFields
@@ -49,6 +49,8 @@ MAX_LINES, LINES_BEFORE, LINES_AFTER = 14, 4, 7  # A longer comparison is drawn 
 MIN_DIGITS, MAX_DIGITS = 4, 8  # The digits of a number in the live picture.
 PLAYING_SECONDS, MAX_STEP_SECONDS = 7.0, 0.5
 FILL_OF_CHANGED, FILL_OF_DIFFERENCE = "#fff4e5", "#fdecea"
+
+Scales: TypeAlias = dict[int, list[float]]  # By row, the largest magnitude of a value and of an adjoint.
 
 STYLE = (
     "@keyframes mt-appear{from{opacity:0}}"
@@ -338,6 +340,46 @@ def _select_lines(pairs: list[RowPair], is_difference: Callable[[RowPair], bool]
     head: list[RowPair | None] = [pairs[0], None] if begin > 1 else [*pairs[:begin]]
     tail: list[RowPair | None] = [None, pairs[-1]] if end < len(pairs) - 1 else [*pairs[end:]]
     return [*head, *pairs[begin:end], *tail]
+
+
+def find_common_scales(pairs: Sequence[RowPair], first: Snapshot, second: Snapshot) -> tuple[Scales, Scales]:
+    """Find the scales in which two arrays that belong together can be compared by their colors.
+
+    Args:
+        pairs: The pairs of rows of two snapshots, as from `align_rows`.
+        first: A snapshot.
+        second: Another snapshot.
+
+    Returns:
+        For each snapshot, by row, the largest magnitude in both values, and in both adjoints or 0 without adjoints.
+        Rows without arrays and rows whose largest magnitudes agree are left out.
+
+    >>> import minitape as tf
+    >>> def made(factor):
+    ...     x = tf.Variable([1.0, 2.0], name="x")
+    ...     with tf.GradientTape() as tape:
+    ...         y = x * factor
+    ...     return tf.snapshot(tape, y, x)
+    >>> snapshots = made(1.0), made(3.0)
+    >>> find_common_scales(align_rows(*snapshots), *snapshots)
+    ({0: [2.0, 3.0], 2: [6.0, 1.0]}, {0: [2.0, 3.0], 2: [6.0, 1.0]})
+    """
+    adjoints, other_adjoints = _collect_adjoints(first), _collect_adjoints(second)
+    scales: tuple[Scales, Scales] = {}, {}
+    for row, other_row in pairs:
+        if row is None or other_row is None or not row["shape"]:
+            continue
+        sizes = [
+            [compute_largest_magnitude(value) for value in both if value is not None]
+            for both in (
+                (row["value"], other_row["value"]),
+                (adjoints.get(row["row"]), other_adjoints.get(other_row["row"])),
+            )
+        ]
+        if any(len({*both}) > 1 for both in sizes):
+            common = [max(filter(math.isfinite, both), default=0.0) for both in sizes]
+            scales[0][row["row"]] = scales[1][other_row["row"]] = common
+    return scales
 
 
 def count_distinct_digits(pairs: Sequence[RowPair], first: Snapshot, second: Snapshot) -> int:

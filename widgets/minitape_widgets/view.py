@@ -30,7 +30,7 @@ from minitape.picture.source import TapeSource, get_picture_source
 from minitape.picture.tape_difference import TapeDifference, find_first_difference
 from minitape.recording.variable_names import use_namespaces_for_names
 
-from .comparison_figure import align_rows, count_distinct_digits, list_unpaired_operations
+from .comparison_figure import align_rows, count_distinct_digits, find_common_scales, list_unpaired_operations
 from .front_end import LOADER, get_front_end
 from .interact import InteractiveFunction
 from .kept_view import KeptView
@@ -264,6 +264,7 @@ class TapeView(AnyWidget):
             pairs = align_rows(*snapshots)
             operations = list_unpaired_operations(pairs)
             digits = count_distinct_digits(pairs, *snapshots)
+            scales = find_common_scales(pairs, *snapshots)
             marks_of_views = [
                 {
                     **linked,
@@ -274,14 +275,16 @@ class TapeView(AnyWidget):
                         "rows": [*rows, *alone],
                         "alone": alone,
                         "digits": digits,
+                        "most": most,
                     },
                 }
-                for place, text, row, rows, alone in zip(
+                for place, text, row, rows, alone, most in zip(
                     difference.places,
                     describe_difference(difference),
                     difference.rows,
                     difference.changed_rows,
                     operations,
+                    scales,
                     strict=True,
                 )
             ]

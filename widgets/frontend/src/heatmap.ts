@@ -10,7 +10,8 @@ const LEVELS = 5; // on each side of zero
 
 /**
  * The values as a small picture in this room, at their own proportions and from its left, blue
- * below zero and vermilion above; null for single numbers.
+ * below zero and vermilion above; null for single numbers. Its strongest colour is that of `scale`,
+ * or of its own largest number.
  */
 export function signedMap(
   value: Value | null,
@@ -18,6 +19,7 @@ export function signedMap(
   y: number,
   w: number,
   height: number,
+  scale?: number,
 ): SVGGElement | null {
   const lines = matrix(value);
   if (!lines || lines.length * lines[0].length < 2) return null;
@@ -28,7 +30,7 @@ export function signedMap(
     Math.min(lines.length, (high / CELL) | 0),
     Math.min(lines[0].length, (across / CELL) | 0),
   ];
-  const most = magnitude({ data: lines }) || 1; // of what is drawn, without infinities
+  const most = scale || magnitude({ data: lines }) || 1; // of what is drawn, without infinities
   const levels = new Map<number, string>();
   const [dx, dy] = [across / columns, high / rows];
   y += (height - high) / 2;

@@ -243,20 +243,25 @@ function paintArrays(
   if (inside) {
     const { row } = inside;
     const number = drawn.profile ? null : (timeline.adjoint(row.row) ?? row.value);
-    paintMaps(drawn, row, null, number);
+    paintMaps(drawn, row, null, number, []);
     return;
   }
   const value = updateOf(drawing, node)?.now ?? own?.value ?? null;
   const adjoint = own ? timeline.seen(lastRow(node)) : null;
-  paintMaps(drawn, own, own && isDone(timeline, node) ? value : null, adjoint);
+  const most = drawing.store.differs?.most?.[node.first] ?? [];
+  paintMaps(drawn, own, own && isDone(timeline, node) ? value : null, adjoint, most);
 }
 
-/** Draws a value and an adjoint that are too long to be written. */
+/**
+ * Draws a value and an adjoint that are too long to be written, with `most` as the numbers of their
+ * strongest colours.
+ */
 function paintMaps(
   drawn: DrawnNode,
   of: Row | null,
   value: Value | null,
   adjoint: Value | null,
+  most: number[],
 ): void {
   if (drawn.mapped[0] === value && drawn.mapped[1] === adjoint) return;
   drawn.mapped = [value, adjoint];
@@ -271,7 +276,7 @@ function paintMaps(
     const x = Math.max(MAP_X, MAP_PAD + round + CHAR * wide(shape));
     const map =
       one && !isShort(one, room, of) && x < NODE_W - 24
-        ? signedMap(one, x, y, NODE_W - x - 8 - round, height)
+        ? signedMap(one, x, y, NODE_W - x - 8 - round, height, most[+(one === adjoint)])
         : null;
     // it begins beside its shape
     const unused = height - Number(map?.lastElementChild?.getAttribute("height"));

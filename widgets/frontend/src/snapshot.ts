@@ -280,6 +280,8 @@ export interface Difference {
   alone?: number[];
   /** Optional. The number of digits that tells every two numbers apart that differ. */
   digits?: number;
+  /** Optional. By row, the largest magnitude in both values, and in both adjoints or 0. */
+  most?: Record<number, number[]>;
 }
 
 /** A snapshot, or an update of a live picture's snapshot. */
