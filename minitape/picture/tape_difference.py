@@ -284,7 +284,9 @@ def is_same_value(own_value: OptionalValue, other_value: OptionalValue) -> bool:
 
 
 def _format_value(value: OptionalValue) -> str:
-    return "" if value is None else " ".join(value["text"].split())
+    if value is None:
+        return ""
+    return " ".join((value["text"] or str(value["data"])).split())  # The arrays of a long tape have no texts.
 
 
 def _format_size(row: OptionalRow) -> str:

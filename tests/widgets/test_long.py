@@ -180,6 +180,20 @@ def test_a_long_tape_leaves_out_the_elements_in_the_texts_of_its_arrays_and_of_i
     assert [result["text"] for result in results] == [str(gradient.numpy()) for gradient in gradients]
 
 
+def test_arrays_without_texts_are_compared_by_their_elements(monkeypatch):
+    monkeypatch.setattr(shown_values, "MAX_ROWS_WITH_TEXTS", 1)
+
+    def record(factor):
+        x = tf.Variable([0.5, -1.25])
+        with tf.GradientTape() as tape:
+            y = tf.reduce_sum(x * factor)
+        tape.gradient(y, x)
+        return tape
+
+    assert "same" in repr(TapeView.compare(record(2.0), record(2.0)))
+    assert "differs" in repr(TapeView.compare(record([2.0, 3.0]), record([2.0, 4.0])))
+
+
 def test_nodes_fitted_from_afar_keep_a_width_on_the_screen(show):
     page = show(build_chain_snapshot(300))
     page.get_by_label("Folding").select_option("none")
