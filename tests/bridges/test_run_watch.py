@@ -33,7 +33,6 @@ REMARKS = [
     "an_advantage_trains_the_critic",
     "a_dropout_does_not_know_the_mode",
     "a_dropout_layer_is_new_in_each_call",
-    "the_padding_index_is_a_token",
 ]
 WRONG = [name for name, (cause, _) in PROGRAMS.items() if cause != "connected"]
 

@@ -1090,22 +1090,4 @@ for batch in loader:
     optimizer.step()
     with torch.no_grad():
         error = net(next(iter(others))).pow(2).mean()
-#@ the_padding_index_is_a_token in_part
-words = nn.Embedding(5, 3, padding_idx=1)  #!  #- words = nn.Embedding(5, 3)
-net = nn.Linear(3, 1)
-optimizer = torch.optim.SGD([*words.parameters(), *net.parameters()], 0.1)
-sentences = torch.tensor([[4, 1, 2], [0, 1, 3], [1, 2, 2]])
-for step in range(4):
-    optimizer.zero_grad()
-    net(words(sentences)).pow(2).mean().backward()
-    optimizer.step()
-#@ the_padding_index_fills_the_ends connected
-words = nn.Embedding(5, 3, padding_idx=1)
-net = nn.Linear(3, 1)
-optimizer = torch.optim.SGD([*words.parameters(), *net.parameters()], 0.1)
-sentences = torch.tensor([[4, 0, 2, 1], [0, 1, 1, 1], [4, 2, 1, 1]])
-for step in range(4):
-    optimizer.zero_grad()
-    net(words(sentences)).pow(2).mean().backward()
-    optimizer.step()
 """

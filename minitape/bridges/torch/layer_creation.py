@@ -30,25 +30,15 @@ def find_layer_creation_or_row_site(history: ParameterHistory, row: RecordedRow)
         The line of a call such as ``nn.ReLU()``, or the row's own line if the operation is not in such a layer or the
         program's text does not show its creation.
     """
-    root, layer = find_root_and_layer(history, row)
+    module_ref = history.called_modules.get(row.scope[0]) if row.scope else None
+    root = module_ref() if module_ref else None
+    layer = None if root is None else dict(root.named_modules()).get(".".join(row.scope[1:]))
     if root is None or not type(layer).__module__.startswith("torch.nn."):
         return row.site
     file, creation = _find_creation(root, row.scope, row.site)
     if isinstance(creation, ast.Call) and find_last_name_of_dotted_path(creation.func) == type(layer).__name__:
         return file, creation.lineno
     return row.site
-
-
-def find_root_and_layer(history: ParameterHistory, row: RecordedRow) -> tuple[Module | None, Module | None]:
-    """Return the module that the program called to compute a row, and its innermost submodule that ran.
-
-    Args:
-        history: The history of the modules that the program called.
-        row: The row.
-    """
-    module_ref = history.called_modules.get(row.scope[0]) if row.scope else None
-    root = module_ref() if module_ref else None
-    return root, None if root is None else dict(root.named_modules()).get(".".join(row.scope[1:]))
 
 
 def _find_creation(root: Module, path: TextSequence, use_site: Site) -> tuple[str, OptionalExpression]:

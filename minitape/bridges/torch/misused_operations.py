@@ -11,7 +11,7 @@ from ...explain.reasons.suspects import CheckedRun, Suspicion, Suspicions, build
 from ...recording.recorded_rows import collect_rows_and_ancestors
 from ..run_watch.accounts import RunAccounts
 from .distributed_tensors import get_local_part
-from .layer_creation import find_layer_creation_or_row_site, find_root_and_layer
+from .layer_creation import find_layer_creation_or_row_site
 
 RANGES = {"relu": (0, inf), "softplus": (0, inf), "sigmoid": (0, 1), "softmax": (0, 1), "tanh": (-1, 1)}
 # `LOGISTIC_LOSS` applies a sigmoid to its input.
@@ -155,27 +155,6 @@ def record_first_batch_used_in_every_step(run: CheckedRun, accounts: RunAccounts
         }
         if len(batches) >= MIN_STEPS and len(contents) == 1 and any(contents):
             accounts.record_finding("stale_value", "batch", site, n=len(batches))
-
-
-def record_padding_index_between_tokens(run: CheckedRun, accounts: RunAccounts) -> None:
-    """Record an embedding whose padding index stands between other indices, so that it is probably a token.
-
-    Args:
-        run: The run to check.
-        accounts: The accounts of the run.
-    """
-    history = run.recording.log.history
-    for row in run.iter_reached_operations_named_last_first({"embedding"}):
-        padding = getattr(find_root_and_layer(history, row)[1], "padding_idx", None)
-        indices = run.find_array(row.inputs[0])
-        if padding is None or indices is None or indices.ndim < 2:
-            continue
-        is_padding = indices == padding
-        # Padding fills the beginning or the end of a sequence.
-        count = int((is_padding[..., 1:-1] & ~is_padding[..., :-2] & ~is_padding[..., 2:]).sum())
-        if count:
-            site = find_layer_creation_or_row_site(history, row)
-            accounts.record_finding("in_part", "padding", site, is_remark=True, n=padding, all=count)
 
 
 def record_dropout_that_ignores_eval(run: CheckedRun, accounts: RunAccounts) -> None:

@@ -42,7 +42,6 @@ from .misused_operations import (
     record_first_batch_used_in_every_step,
     record_last_recurrent_layer_without_gradient,
     record_manual_updates_never_applied,
-    record_padding_index_between_tokens,
 )
 from .model_parameters import iter_parameters_in_plain_attributes
 from .recording import TorchRecording
@@ -409,7 +408,6 @@ def record_findings_of_operations(run: CheckedRun, accounts: RunAccounts) -> Non
         record_dropout_that_ignores_eval,
         record_first_batch_used_in_every_step,
         record_manual_updates_never_applied,
-        record_padding_index_between_tokens,
         record_bootstrapped_targets_with_gradient,
     ):
         record_findings(run, accounts)

@@ -427,11 +427,6 @@ CAUSES = (
         is piecewise linear. It therefore contributes nothing to the gradient.
         Fix: Use a smooth activation function if you need second derivatives: tanh, softplus or silu.
 
-        [torch: padding]
-        Part of the gradient is missing. The embedding{line} has padding_idx={n}, so row {n} of its weight gets no
-        gradient. But the index {n} stands between other indices {all} times, as if it were a token and not padding.
-        Fix: If {n} is a token, leave out padding_idx, or number the tokens so that none of them has this index.
-
         [torch: steps]
         Part of the gradient is missing. {what}{line} cuts off the result of the previous iteration, {n} times in
         total, so only the last iteration gets a gradient.
