@@ -246,11 +246,19 @@ function paintArrays(
     paintMaps(drawn, row, null, number, []);
     return;
   }
-  const value = updateOf(drawing, node)?.now ?? own?.value ?? null;
   const adjoint = own ? timeline.seen(lastRow(node)) : null;
-  const most = drawing.store.differs?.most?.[node.first] ?? [];
-  paintMaps(drawn, own, own && isDone(timeline, node) ? value : null, adjoint, most);
+  paintMaps(drawn, own, ownValue(drawing, node, own), adjoint, largestOfPair(drawing, node));
 }
+
+/** The value of a node's own row once it is computed, or what an update has made of it. */
+function ownValue(drawing: Drawing, node: Node, own: Row | null): Value | null {
+  if (!own || !isDone(drawing.timeline, node)) return null;
+  return updateOf(drawing, node)?.now ?? own.value;
+}
+
+/** The largest number in the values of both compared tapes, and in both adjoints. */
+const largestOfPair = ({ store }: Drawing, { first }: Node): number[] =>
+  store.differs?.most?.[first] ?? [];
 
 /**
  * Draws a value and an adjoint that are too long to be written, with `most` as the numbers of their
