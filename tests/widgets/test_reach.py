@@ -180,3 +180,27 @@ def test_the_view_does_not_take_the_focus_of_another_part_of_the_page(show):
     page.evaluate("document.querySelector('.mt-go').hidden = true")
     wait_for_frame(page)
     assert page.evaluate("document.activeElement.id") == "other"
+
+
+def test_what_is_nearby_follows_the_steps_unless_a_row_is_selected(show):
+    x = tf.Variable(0.5, name="x")
+    with tf.GradientTape() as tape:
+        y = x
+        for function in (tf.sin, tf.exp, tf.tanh, tf.square, tf.cos, tf.sqrt, tf.abs, tf.sigmoid):
+            y = function(y)
+    tape.gradient(y, x)
+    page = show(tf.snapshot(tape))
+    current = page.locator(".mt-node.mt-current")
+    type_keys(page, "Home", "ArrowRight", "ArrowRight", "n")
+    wait_for_frame(page)
+    assert page.locator(".mt-node.mt-off").count() > 0
+    for _ in range(6):
+        type_keys(page, "ArrowRight")
+        wait_for_frame(page)
+        assert current.count() == 1 and "mt-off" not in current.get_attribute("class")
+    page.locator(".mt-node[data-id=r2]").click()
+    wait_for_frame(page)
+    type_keys(page, "ArrowRight")
+    wait_for_frame(page)
+    assert "mt-off" not in page.locator(".mt-node[data-id=r2]").get_attribute("class")  # it was asked for
+    assert "mt-off" in current.get_attribute("class")

@@ -175,6 +175,7 @@ export class View {
       this.trail.went(before);
       this.options.moved?.(this.store.rows[timeline.current]?.line ?? null);
     }
+    if (this.marks.near && this.marks.selected < 0) this.focus(true); // where the reader is now
     this.growth.leave();
     pane.tip.say("", null); // what it said is of another step
     this.around.table.reveal(timeline.current);

@@ -1,4 +1,4 @@
-/* minitape film, source 72ac7c8a09367ba6 */
+/* minitape film, source 8558e87197b1f81d */
 /* With gifenc:
 The MIT License (MIT)
 Copyright (c) 2017 Matt DesLauriers
