@@ -111,38 +111,44 @@ def _list_nonfinite_alarms(
 ) -> list[AlarmFields]:
     """List an alarm for each derivative that is not finite, or else for the first such value.
 
-    If the target is finite, only the sweep is searched. ``explain`` answers for the first of these steps. A later step
-    that receives a finite adjoint and reads finite values has a cause of its own, which remains after the first is
-    mended.
+    If the target is finite, only the sweep is searched.
     """
     if sweep is not None and not any(
         _name_nonfinite_kind(rows[target]["value"]) for target in sweep["target"] if 0 <= target < len(rows)
     ):
-        alarms: dict[object, AlarmFields] = {}
-        for step in sweep["steps"]:
-            row = rows[step["row"]]
-            description = next(filter(None, (_name_nonfinite_kind(edge["product"]) for edge in step["edges"])), "")
-            given = [step["adjoint"], *(rows[i]["value"] for i in row["inputs"])] if alarms else []
-            if description and not any(map(_name_nonfinite_kind, given)):
-                alarms.setdefault(
-                    (row["file"], row["line"], row["label"]),
-                    _build_alarm(
-                        "gradient",
-                        "The gradient becomes {value} at {place}",
-                        translate("This derivative is not finite either, so this line needs a change as well.")
-                        if alarms
-                        else explain(),
-                        row,
-                        True,
-                        value=description,
-                    ),
-                )
-        return [*alarms.values()][:MAX_PER_KIND]
+        return _list_derivative_alarms(rows, sweep, explain)
     for row in rows:
         description = _name_nonfinite_kind(row["value"]) if row["kind"] == "operation" else ""
         if description and not any(_name_nonfinite_kind(rows[i]["value"]) for i in row["inputs"]):
             return [_build_alarm("value", "The value becomes {value} at {place}", explain(), row, value=description)]
     return []
+
+
+def _list_derivative_alarms(
+    rows: Sequence[RowFields], sweep: SweepFields, explain: Callable[[], str]
+) -> list[AlarmFields]:
+    """List an alarm for each line with a derivative that is not finite.
+
+    ``explain`` answers for the first of these steps. A later step that receives a finite adjoint and reads finite
+    values has another cause, which remains after the first is mended.
+    """
+    alarms: dict[object, AlarmFields] = {}
+    for step in sweep["steps"]:
+        row = rows[step["row"]]
+        descriptions = [*filter(None, (_name_nonfinite_kind(edge["product"]) for edge in step["edges"]))]
+        values = [step["adjoint"], *(rows[input_row]["value"] for input_row in row["inputs"])]
+        if not descriptions or (alarms and any(map(_name_nonfinite_kind, values))):
+            continue
+        text = (
+            translate("This derivative is not finite either, so this line needs a change as well.")
+            if alarms
+            else explain()
+        )
+        alarm = _build_alarm(
+            "gradient", "The gradient becomes {value} at {place}", text, row, True, value=descriptions[0]
+        )
+        alarms.setdefault((row["file"], row["line"], row["label"]), alarm)
+    return list(alarms.values())[:MAX_PER_KIND]
 
 
 def _name_nonfinite_kind(value: OptionalValue) -> str:

@@ -687,7 +687,7 @@ class Figure:
         if len(references) > MAX_REFERENCES:
             ports = [*chain(*ports_by_start.values())]
             references = [(translate("{n} rows", n=len(references)), ports)]
-            if len(ports) < len(node.inputs):  # The other edges enter beside the middle, or in it.
+            if len(ports) < len(node.inputs):  # The other edges enter at the middle, or next to it.
                 center += REFERENCE_SPACING
         for number, (text, ports) in enumerate(references, 1):
             x, y = node.compute_entry_point(ports[0])

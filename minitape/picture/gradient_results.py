@@ -63,9 +63,9 @@ def list_results_of_gradient_calls(
         namespaces: The dictionaries in which the Python names of tensors are looked up.
 
     Returns:
-        The results, those of each tape in the order of its calls, and those of several tapes in the order of the calls'
-        targets. The last result is the one to show: either the gradient of ``target``, or the tape's own last gradient
-        call.
+        The results. Each tape's results are in the order of its calls, and several tapes' results are merged in the
+        order of the calls' targets. The last result is the one to show: either the gradient of ``target``, or the
+        tape's own last gradient call.
 
     >>> import minitape as tf
     >>> v, u = tf.Variable(2.0, name="v"), tf.Variable(1.0, name="u")

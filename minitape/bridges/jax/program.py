@@ -273,30 +273,7 @@ class FirstGradients:
         yield explain_ascent(recordings)
         for site in filter(None, map(find_optax_masked_adding_raw_gradients, recordings)):
             yield explain_cause("jax", "not_applied", site, "raw")
-        are_parameters_dropped = any(
-            update.is_moved and row in recording.unchanged_counts
-            for recording in recordings
-            for row, update in recording.updates.items()
-        )
-        for site, facts in self._states.items():
-            # If a step drops all its new values, the lost state is not a separate problem.
-            if facts.call_count > 2 and not are_parameters_dropped:
-                statement = find_statement(site)
-                creation = next(
-                    (
-                        item.site
-                        for item in list_statements(site[0])
-                        if item.enclosing == statement.enclosing and item.find_call("init")
-                    ),
-                    None,
-                )
-                yield explain_cause(
-                    "jax",
-                    "state_not_kept",
-                    creation or site,
-                    "created" if creation else "",
-                    {"n": facts.call_count},
-                )
+        yield from self._iter_lost_states(recordings)
         yield from self.stale_values
         yield from self._swapped_averages.values()
         for (site, variant), n in self._repeated_statistics.map_lines_and_variants_to_steps().items():
@@ -305,6 +282,28 @@ class FirstGradients:
         spent = explain_early_decay_of_each_schedule() if self.watched_count else []  # The search takes some time.
         # With several schedules, it is unknown which schedule belongs to which number of updates.
         yield from () if None in spent else spent
+
+    def _iter_lost_states(self, recordings: list[JaxRecording]) -> Iterator[Explanation]:
+        """Yield an explanation for each optimizer state that several steps began with, and no step kept."""
+        if any(
+            update.is_moved and row in recording.unchanged_counts
+            for recording in recordings
+            for row, update in recording.updates.items()
+        ):
+            return  # The steps drop all their new values, so a lost state is not a separate problem.
+        for site, facts in self._states.items():
+            if facts.call_count < 3:
+                continue
+            enclosing = find_statement(site).enclosing
+            creations = [
+                statement.site
+                for statement in list_statements(site[0])
+                if statement.enclosing == enclosing and statement.find_call("init")
+            ]
+            variant = "created" if creations else ""
+            yield explain_cause(
+                "jax", "state_not_kept", creations[0] if creations else site, variant, {"n": facts.call_count}
+            )
 
     def list_run_remarks(self) -> TextList:
         """Return additional sentences about the run."""
