@@ -7,7 +7,7 @@ const [LOW, HIGH] = [310, 640]; // of the drawing: of a line, and of several
 const [WHOLE, PART] = [0.7, 0.45];
 const AROUND = 304; // of a page of its own: its margins, the bars and the least of the table
 const LEAST_BELOW = 226; // of the table and the program
-const LOW_WINDOW = 0.6; // of a low window, which scrolls to the rest of the table
+const LOW_WINDOW = 0.64; // of a low window, which scrolls to the rest of the table
 const LARGEST = 1.6; // the scale of a graph that is smaller than its pane
 const SUMS = 32; // above or below a node, for what was added up there
 

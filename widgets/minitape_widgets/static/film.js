@@ -1,4 +1,4 @@
-/* minitape film, source 8558e87197b1f81d */
+/* minitape film, source 1849224176266123 */
 /* With gifenc:
 The MIT License (MIT)
 Copyright (c) 2017 Matt DesLauriers
