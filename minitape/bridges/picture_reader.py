@@ -380,8 +380,8 @@ class RecordingSteps(SweepSteps):
 
     def _build_adjoint_fields_or_zeros(self, row: int) -> Any:
         """Return the ``ValueFields`` of a row's adjoint, or of zeros if no adjoint arrived, as for an unused result."""
-        zeros = np.zeros(self._recording.rows[row].shape)[()]
-        return to_shown_value_fields(self._sweep.adjoints.get(row, zeros))
+        adjoint = self._sweep.adjoints.get(row)
+        return to_shown_value_fields(np.zeros(self._recording.rows[row].shape)[()] if adjoint is None else adjoint)
 
     def list_source_gradients(self) -> list:
         """Return the ``ValueFields`` of each source's adjoint, or None for a source that no adjoint reached."""
@@ -486,7 +486,7 @@ class RecordingReader(Reader):
                 row.update_fields({"name": None})  # The numbered names below replace the recorded name.
         taken_names = {None, *(row.get_field("name") for row in rows)}
         parts: list[RowFields] = [
-            {"row": row, "name": numbered_name}
+            {"row": row, "name": shorten_name(numbered_name)}
             for name, named_rows in rows_by_name.items()
             if name is not None
             for row, numbered_name in number_rows_with_same_name(name, named_rows, taken_names).items()

@@ -143,10 +143,13 @@ class Expressions:
             if depth and len(name) <= MAX_NESTED_LETTERS:
                 return name, 2
             return reference
+        name = name.replace("/", ".").removesuffix(":0")
         # A module that is named by a number, such as the 2 of "0.mlp.2", needs the name before it.
-        name = re.sub(r".*\.(?=[^.]*[^.\d][^.]*(\.\d+)*$)", "", name.replace("/", ".")).removesuffix(":0")
-        if name := re.sub(r"^[\d.]+$", reference[0], name):
-            return shorten_name(name, 9), 3
+        stem = name.rstrip("0123456789.")
+        if stem:
+            return shorten_name(name[stem.rfind(".") + 1 :], 9), 3
+        if name:
+            return reference
         if row["kind"] == "constant" and row["value"] and not row["shape"]:
             return format_magnitude(row["value"], 6), 3
         is_used_once = self.consumer_counts[row_number] == 1 and 0 < len(row["inputs"]) < MAX_NAMED_INPUTS
