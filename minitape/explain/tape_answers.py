@@ -9,7 +9,6 @@ from contextlib import suppress
 from ..common.translation import join_sentences
 from ..engine.backward.tape import GradientTape
 from ..engine.backward.targets_and_sources import unwrap_keras_variable
-from ..engine.record.interrupt_safe import TemporaryAttributes
 from ..engine.record.thread_state import state
 from ..engine.tensor.tensor import Tensor
 from ..engine.types import Structure, TargetOrSource, TargetsOrSources
@@ -68,8 +67,14 @@ def explain_flat_sources(tape: GradientTape, targets: TargetsOrSources, sources:
         targets: The flat targets. Keras variables are unwrapped.
         sources: The flat sources. Keras variables are unwrapped.
     """
-    with TemporaryAttributes(state.memory, is_explaining=True), share_searches_between_questions():
-        return _explain_each_source(tape, targets, sources)
+    memory = state.memory
+    was_running = memory.is_explaining
+    memory.is_explaining = True
+    try:
+        with share_searches_between_questions():
+            return _explain_each_source(tape, targets, sources)
+    finally:
+        memory.is_explaining = was_running
 
 
 def _explain_each_source(tape: GradientTape, targets: TargetsOrSources, sources: TargetsOrSources) -> list[Explanation]:
