@@ -143,13 +143,8 @@ class Expressions:
             if depth and len(name) <= MAX_NESTED_LETTERS:
                 return name, 2
             return reference
-        name = name.replace("/", ".").removesuffix(":0")
-        # A module that is named by a number, such as the 2 of "0.mlp.2", needs the name before it.
-        stem = name.rstrip("0123456789.")
-        if stem:
-            return shorten_name(name[stem.rfind(".") + 1 :], 9), 3
         if name:
-            return reference
+            return shorten_name(_take_last_part(name, reference[0]), 9), 3
         if row["kind"] == "constant" and row["value"] and not row["shape"]:
             return format_magnitude(row["value"], 6), 3
         is_used_once = self.consumer_counts[row_number] == 1 and 0 < len(row["inputs"]) < MAX_NAMED_INPUTS
@@ -158,6 +153,16 @@ class Expressions:
             if measure_width(text) <= MAX_NESTED_LETTERS:
                 return text, precedence
         return reference
+
+
+def _take_last_part(name: str, reference: str) -> str:
+    """Return the last part of a name, or the reference to its row if all parts are numbers.
+
+    A module that is named by a number, such as the 2 of "0.mlp.2", keeps the part before it.
+    """
+    name = name.replace("/", ".").removesuffix(":0")
+    stem = name.rstrip("0123456789.")
+    return name[stem.rfind(".") + 1 :] if stem else reference
 
 
 def format_row_reference(row_number: int) -> str:
