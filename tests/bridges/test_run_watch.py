@@ -51,6 +51,21 @@ def watch(text, recorder=record):
     return run_watch, find_run_findings(run_watch.accounts)
 
 
+def find_first_blamed_line(text):
+    """Run a program under watch; return the first finding's cause, variant and line to blame."""
+    recordings = []
+
+    @contextmanager
+    def keep():
+        with record() as recording:
+            recordings.append(recording)
+            yield recording
+
+    _, findings = watch(text, recorder=keep)
+    finding = move_finding_to_line_to_blame(recordings[0], findings[0])
+    return finding.cause, finding.variant, finding.site[1]
+
+
 def summarize(run_watch, findings):
     keys = {key for finding in findings for key in finding.keys}
     return summarize_run(run_watch.accounts, run_watch.find_name, keys, not findings)
@@ -251,31 +266,12 @@ for step in range(6):
     net(torch.randn(8, 4)).pow(2).mean().backward()
     optimizer.step()
 """
-    recordings = []
-
-    @contextmanager
-    def keep():
-        with record() as recording:
-            recordings.append(recording)
-            yield recording
-
-    _, findings = watch(text, recorder=keep)
-    located = move_finding_to_line_to_blame(recordings[0], findings[0])
-    assert (located.cause, located.variant, located.site[1]) == ("not_optimized", "another", 7)
+    assert find_first_blamed_line(text) == ("not_optimized", "another", 7)
 
 
 def test_the_line_that_converted_the_weights_is_to_blame_for_rounding():
-    recordings = []
-
-    @contextmanager
-    def keep():
-        with record() as recording:
-            recordings.append(recording)
-            yield recording
-
-    _, findings = watch(strip_fix_comments(PROGRAMS["updates_are_rounded_away"][1]), recorder=keep)
-    located = move_finding_to_line_to_blame(recordings[0], findings[0])
-    assert (located.cause, located.variant, located.site[1]) == ("not_applied", "converted", 4)
+    text = strip_fix_comments(PROGRAMS["updates_are_rounded_away"][1])
+    assert find_first_blamed_line(text) == ("not_applied", "converted", 4)
 
 
 def test_parameters_that_a_program_drops_are_not_kept_alive():
