@@ -655,7 +655,7 @@ for _ in range(6):
     pass  #- discriminator.trainable = False
     both.train_on_batch(np.eye(2), np.ones((2, 1)))
     pass  #- discriminator.trainable = True
-#@ each_step_uses_the_first_batch state_not_kept
+#@ each_step_uses_the_first_batch same_batch
 data = tf.data.Dataset.from_tensor_slices(np.arange(12, dtype="float32")).batch(3)
 w, batches = tf.Variable(1.0), iter(data.repeat())
 for _ in range(6):

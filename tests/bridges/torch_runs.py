@@ -1054,7 +1054,7 @@ for step in range(24):
     goals = nn.functional.relu(1 - first) + nn.functional.relu(1 - second)
     (goals + (w - torch.randn(2)).pow(2)).sum().backward()
     optimizer.step()
-#@ a_loop_begins_its_loader_again stale_value
+#@ a_loop_begins_its_loader_again same_batch
 loader = torch.utils.data.DataLoader(torch.rand(24, 4), batch_size=4)
 net = nn.Linear(4, 1)
 optimizer = torch.optim.SGD(net.parameters(), 0.1)

@@ -76,7 +76,7 @@ def explain_first_batch_in_each_step(recording: TensorFlowRecording) -> Optional
         if not is_repeated or is_varied or dataset.cardinality() == 1:
             continue
         if not targets.isdisjoint(collect_statements_using_value(statement, [])):
-            return explain_cause("tensorflow", "state_not_kept", site, fields={"n": n})
+            return explain_cause("tensorflow", "same_batch", site, fields={"n": n})
     return None
 
 

@@ -154,7 +154,7 @@ def record_first_batch_used_in_every_step(run: CheckedRun, accounts: RunAccounts
             for batch in batches
         }
         if len(batches) >= MIN_STEPS and len(contents) == 1 and any(contents):
-            accounts.record_finding("stale_value", "batch", site, n=len(batches))
+            accounts.record_finding("same_batch", "", site, n=len(batches))
 
 
 def record_dropout_that_ignores_eval(run: CheckedRun, accounts: RunAccounts) -> None:

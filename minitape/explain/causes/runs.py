@@ -77,11 +77,6 @@ CAUSES = (
         [jax: key]
         {n} steps drew the same random numbers, because each of them used the same key{line}.
         Fix: Before each step, write key, subkey = jax.random.split(key), and pass subkey to the step.
-
-        [tensorflow]
-        {n} steps used the first batch of the dataset, because next(iter(...)){line} begins again at the first batch
-        each time.
-        Fix: Write batches = iter(dataset.repeat()) once before the loop, and next(batches) in the loop.
         """,
     ),
     Cause(
@@ -316,11 +311,21 @@ CAUSES = (
         The closure that step(){line} receives computes no gradient. LBFGS calls it after each change of the parameters,
         so every change after the first in a step uses an old loss and an old gradient.
         Fix: Call zero_grad(), compute the loss and call backward() inside the closure.
-
-        [torch: batch]
+        """,
+    ),
+    Cause(
+        "same_batch",
+        "suspect",
+        """
+        [torch]
         Each of the {n} recorded steps uses the same first batch, because the loop begins to read the data loader again
         each time{line}. The other batches are never used.
         Fix: Write `for batch in loader:`, or create the iterator with iter(loader) once, before the loop.
+
+        [tensorflow]
+        {n} steps used the first batch of the dataset, because next(iter(...)){line} begins again at the first batch
+        each time.
+        Fix: Write batches = iter(dataset.repeat()) once before the loop, and next(batches) in the loop.
         """,
     ),
 )
