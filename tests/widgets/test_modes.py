@@ -235,8 +235,9 @@ def test_both_products_of_a_layer_fit_beside_each_other_with_cells_of_one_size(w
     assert len(figures) == 6
     assert max(box["y"] + box["height"] for box in figures) <= panel["y"] + panel["height"]
     assert max(box["x"] + box["width"] for box in figures) <= panel["x"] + panel["width"]
+    read_widths = "cells => cells.map((cell) => cell.getBoundingClientRect().width.toFixed(1))"
     for made in page.locator(".mt-cellwise").all():
-        assert len({round(read_box(cell)["width"], 1) for cell in made.locator(".mt-cell").all()}) == 1
+        assert len(set(made.locator(".mt-cell").evaluate_all(read_widths))) == 1
 
 
 def test_below_a_tall_graph_the_matrices_of_a_cell_are_in_view(show, page):
