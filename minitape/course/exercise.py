@@ -189,8 +189,11 @@ def collect_built_in_exercises(lesson: str) -> ExercisesByName:
     """
     if lesson not in list_built_in_lessons():
         return {}
-    exercises = import_module(f"minitape.course.lesson_{lesson}").EXERCISES
-    return {exercise.name: exercise for exercise in exercises}
+    exercises = {exercise.name: exercise for exercise in import_module(f"minitape.course.lesson_{lesson}").EXERCISES}
+    for name, texts in read_lesson(lesson).exercises.items():
+        if texts.hints:  # An exercise that Python builds while the course runs has none.
+            exercises[name] = _complete_exercise(exercises[name], texts)
+    return exercises
 
 
 def collect_exercises(lesson: str) -> ExercisesByName:
@@ -206,21 +209,8 @@ def collect_exercises(lesson: str) -> ExercisesByName:
     return collect_built_in_exercises(lesson) | added
 
 
-def complete_exercises(lesson: str, *exercises: Exercise) -> tuple[Exercise, ...]:
-    """Insert the texts from the lesson's source into the exercises' Python code.
-
-    Args:
-        lesson: The prefix of the exercises' names, such as "04".
-        *exercises: The exercises, without their texts.
-
-    Returns:
-        The exercises with their hints, and with the likely wrong answers and the replies to them.
-    """
-    texts_by_exercise = read_lesson(lesson).exercises
-    return tuple(_complete_exercise(exercise, texts_by_exercise[exercise.name]) for exercise in exercises)
-
-
 def _complete_exercise(exercise: Exercise, texts: ExerciseTexts) -> Exercise:
+    """Insert the texts from a lesson's source into an exercise's Python code."""
     changes = {" => ".join(pieces): reply for pieces, reply in texts.map_answers_to_replies("change").items()}
     return replace(
         exercise,

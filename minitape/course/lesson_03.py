@@ -9,7 +9,7 @@ from ..common.translation import say
 from ..engine.types import FloatList
 from .answer_comparison import LabeledValue, append_colon_zero_to_names, to_numpy_value
 from .call_log import ObservedRuns
-from .exercise import Answer, Exercise, Mistake, Program, complete_exercises
+from .exercise import Answer, Exercise, Mistake, Program
 from .unknown_functions import Polynomial, run_gradient_descent
 
 BOWL = Polynomial(1, -2, 1)
@@ -68,8 +68,7 @@ def _compute_running_average(numbers: FloatList, rate: float) -> FloatList:
     return [*accumulate(numbers, lambda average, number: average + rate * (number - average))]
 
 
-EXERCISES = complete_exercises(
-    "03",
+EXERCISES = (
     Exercise("03.1", expect={"after one step": 2.5, "after two steps": 3.25}),
     Exercise(
         "03.2",

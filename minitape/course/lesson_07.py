@@ -5,7 +5,7 @@ from numpy import ndarray
 
 from ..engine.types import FloatSequence
 from .call_log import ObservedRuns
-from .exercise import Answer, Exercise, Mistake, complete_exercises
+from .exercise import Answer, Exercise, Mistake
 from .unknown_functions import Polynomial, UnknownFunction, compile_unknown_function, run_newton_minimization_step
 
 F = Polynomial(0, 1, 0, -2, 0, 1)
@@ -56,8 +56,7 @@ BOWL = Polynomial(9, -6, 1)  # The first step from -3 or 9 has length 6.
 STRAIGHT = Polynomial(0, 1, 2**-13, 0, 1)  # Near 0, to which 3.25 leads, ten halvings of a step are too few.
 TEN = Polynomial(0, 1, 2**-10, 0, 1)  # At 0, ten halvings are just enough.
 
-EXERCISES = complete_exercises(
-    "07",
+EXERCISES = (
     Exercise(
         "07.1",
         order=2,

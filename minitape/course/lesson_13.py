@@ -17,7 +17,7 @@ from ..engine.types import Names
 from .broken_networks import PATIENTS, Patient, PatientCase, find_current_ward, select_patients_for_beds
 from .call_log import ObservedRuns
 from .course_texts import read_lesson
-from .exercise import Answer, Exercise, Mistake, Program, complete_exercises, say_from_lesson
+from .exercise import Answer, Exercise, Mistake, Program, say_from_lesson
 
 LESSON = "13"
 DISEASES = "flat cut broadcast sign order saturated late rate".split()
@@ -300,8 +300,7 @@ def _build_exercises(patient_names: Names) -> tuple[Exercise, ...]:
         view=_require_and_count_cured_beds,
         of_wrong=lambda beds: _say_from_this_lesson("beds missing" if isinstance(beds, Iterable) else "number of beds"),
     )
-    numbers, cure, standardize = complete_exercises(LESSON, NUMBERS, cure, STANDARDIZE)
-    return numbers, *starmap(_build_bed_exercise, enumerate(patient_names, 1)), cure, standardize
+    return NUMBERS, *starmap(_build_bed_exercise, enumerate(patient_names, 1)), cure, STANDARDIZE
 
 
 def __getattr__(name: str) -> tuple[Exercise, ...]:

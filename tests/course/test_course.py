@@ -2,7 +2,6 @@
 
 import dataclasses
 import errno
-import importlib
 import json
 import os
 import pkgutil
@@ -24,7 +23,7 @@ from minitape.course.predict import RevealedAnswer
 from minitape.course.progress import get_progress_path, note_try, read_progress
 
 LESSONS = sorted(m.name for m in pkgutil.iter_modules(minitape.course.__path__) if m.name.startswith("lesson_"))
-EXERCISES = [exercise for name in LESSONS for exercise in importlib.import_module(f"minitape.course.{name}").EXERCISES]
+EXERCISES = [exercise for name in LESSONS for exercise in collect_exercises(name.removeprefix("lesson_")).values()]
 
 
 class Hostile:
