@@ -9,7 +9,7 @@ import numpy as np
 from .engine.backward.tape import GradientTape
 from .engine.tensor.conversion import convert_to_tensor
 from .engine.tensor.tensor import Tensor, wrap_array_with_origin
-from .engine.types import Array, OptionalFloat, Sizes, Value
+from .engine.types import LIST_OR_TUPLE, Array, OptionalFloat, Sizes, Value
 from .engine.values.dtypes import DType
 from .functions.settings import executing_eagerly
 
@@ -41,7 +41,7 @@ def compute_gradient(
     array([[2., 0.],
            [0., 4.]])
     """
-    if not isinstance(x, (list, tuple)):
+    if not isinstance(x, LIST_OR_TUPLE):
         raise ValueError(
             f"`x` must be a list or tuple of values convertible to a Tensor (arguments to `f`), not a {type(x)}"
         )

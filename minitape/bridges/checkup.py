@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..common.garbage_collection import pause_garbage_collection
-from ..engine.types import RowSet
+from ..engine.types import LIST_OR_TUPLE, RowSet
 from ..explain.explanation import Explanation, replace_whole_name
 from ..explain.reasons.object_names import share_searches_between_questions
 from ..explain.reasons.suspects import CheckedRun
@@ -36,7 +36,7 @@ def wrap_single_target_in_list(target: Any) -> Sequence:
     >>> wrap_single_target_in_list([1, 2]), wrap_single_target_in_list(3), wrap_single_target_in_list([])
     ([1, 2], [3], [[]])
     """
-    return target if isinstance(target, (list, tuple)) and target else [target]
+    return target if isinstance(target, LIST_OR_TUPLE) and target else [target]
 
 
 @dataclass(eq=False)
@@ -286,7 +286,7 @@ class FrameworkRecording(Recording, ABC):
     def _explain_subject(self, target: Any, subject: Any) -> Any:
         """Return what `explain` returns for one source, for a list of sources, or for a group such as a model."""
         checkup = Checkup(self, target)
-        if isinstance(subject, (list, tuple)):
+        if isinstance(subject, LIST_OR_TUPLE):
             return SourceExplanations(
                 checkup.add_statistics_and_replace_by_suspicion(self.explain_source(target, each_source), each_source)
                 for each_source in subject

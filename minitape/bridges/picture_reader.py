@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import numpy as np
 
 from ..common.grouping import group_values_by_key
+from ..engine.types import LIST_OR_TUPLE
 from ..explain.reasons.object_names import share_searches_between_questions
 from ..picture.gradient_results import MAX_EXPLAINED, MAX_SOURCES, find_reason_and_blamed_line
 from ..picture.known_rules import KnownRule, find_known_rule
@@ -331,7 +332,7 @@ class RecordingSteps(SweepSteps):
         self._recording = recording
         self._sweep = sweep
         self.remaining_rows = 0
-        wanted_sources = sources if isinstance(sources, (list, tuple)) else [sources]
+        wanted_sources = sources if isinstance(sources, LIST_OR_TUPLE) else [sources]
         if sources is None or not wanted_sources:
             self._source_rows = recording.list_source_or_reached_leaf_rows_of_sweep(sweep)
         else:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy import ndarray
 
 from ..common.translation import say
+from ..engine.types import LIST_OR_TUPLE
 
 if TYPE_CHECKING:
     from ..engine.types import NumberPair, OptionalFloat, Sizes
@@ -68,7 +69,7 @@ def has_blank_part(answer: Answer) -> bool:
     """Return whether an answer still contains the `...` that stands for "your answer here"."""
     if isinstance(answer, dict):
         answer = list(answer.values())
-    return answer is ... or (isinstance(answer, (list, tuple)) and any(map(has_blank_part, answer)))
+    return answer is ... or (isinstance(answer, LIST_OR_TUPLE) and any(map(has_blank_part, answer)))
 
 
 def compare_answers(answer: Answer, expected: Answer, rtol: float, atol: float) -> AnswerComparison:
@@ -92,8 +93,8 @@ def compare_answers(answer: Answer, expected: Answer, rtol: float, atol: float) 
         return AnswerComparison(False, problem=problem)
     if _is_numeric(expected):
         return _compare_numbers(answer, expected, rtol, atol)
-    if isinstance(expected, (list, tuple)):
-        if not isinstance(answer, (list, tuple)) or len(answer) != len(expected):
+    if isinstance(expected, LIST_OR_TUPLE):
+        if not isinstance(answer, LIST_OR_TUPLE) or len(answer) != len(expected):
             return _build_mismatch_comparison(answer, expected)
         parts = [
             compare_answers(part, expected_part, rtol, atol)
@@ -131,9 +132,9 @@ def arrange_as_expected(answer: Answer, expected: Answer) -> Answer:
     >>> arrange_as_expected([1, 2], {"x": 3, "u": 4}), arrange_as_expected({"A": 1, "B": 2}, [3, 4])
     ({'x': 1, 'u': 2}, [1, 2])
     """
-    if type(expected) is dict and isinstance(answer, (list, tuple)) and len(answer) == len(expected):
+    if type(expected) is dict and isinstance(answer, LIST_OR_TUPLE) and len(answer) == len(expected):
         return dict(zip(expected, answer, strict=True))
-    if isinstance(expected, (list, tuple)) and isinstance(answer, dict) and len(answer) == len(expected):
+    if isinstance(expected, LIST_OR_TUPLE) and isinstance(answer, dict) and len(answer) == len(expected):
         letters = LETTERS[: len(expected)]
         return [answer[letter] for letter in letters] if set(answer) == set(letters) else answer
     return answer
@@ -174,7 +175,7 @@ def _compare_numbers(answer: Answer, expected: Answer, rtol: float, atol: float)
             ).max(initial=0.0)
         )
     part_counts = (
-        (int(is_close.sum()), is_close.size) if isinstance(expected, (list, tuple)) and is_close.ndim == 1 else None
+        (int(is_close.sum()), is_close.size) if isinstance(expected, LIST_OR_TUPLE) and is_close.ndim == 1 else None
     )
     return AnswerComparison(
         bool(is_close.all()),
@@ -246,7 +247,7 @@ def append_colon_zero_to_names(names: Answer) -> Answer:
     >>> append_colon_zero_to_names(["a", "d:0"])
     ['a:0', 'd:0']
     """
-    if not isinstance(names, (list, tuple)):
+    if not isinstance(names, LIST_OR_TUPLE):
         return names
     return [f"{name.strip()}:0" if isinstance(name, str) and ":" not in name else name for name in names]
 
@@ -278,14 +279,14 @@ def _is_numeric(value: Answer) -> bool:
     value = to_numpy_value(value)
     if isinstance(value, (Number, ndarray, np.generic)):
         return np.asarray(value).dtype.kind in NUMERIC_KINDS or np.can_cast(np.asarray(value).dtype, np.float64)
-    if isinstance(value, (list, tuple)) and value:
+    if isinstance(value, LIST_OR_TUPLE) and value:
         return all(_is_numeric(part) for part in value) and len({compute_shape(part) for part in value}) == 1
     return False
 
 
 def compute_shape(value: Answer) -> Sizes:
     """Return the shape of an array. For nested lists, the first part at each level determines the shape."""
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, LIST_OR_TUPLE):
         return (len(value), *(compute_shape(value[0]) if value else ()))
     return np.shape(to_numpy_value(value))
 
@@ -303,7 +304,7 @@ def describe_kind(value: Answer) -> str:
         return (
             say("a dictionary with the keys {keys}", keys=_format_keys(value)) if value else say("an empty dictionary")
         )
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, LIST_OR_TUPLE):
         template = say("a list of length {count}") if isinstance(value, list) else say("a tuple of length {count}")
         return template.format(count=len(value))
     if isinstance(value, ndarray) and value.shape:
@@ -348,7 +349,7 @@ def parse_literal_or_keep_text(text: str) -> Answer:
 
 
 def _count_parts(value: Answer) -> int:
-    is_sequence = isinstance(value, (list, tuple)) or (isinstance(value, ndarray) and value.ndim > 0)
+    is_sequence = isinstance(value, LIST_OR_TUPLE) or (isinstance(value, ndarray) and value.ndim > 0)
     return len(value) if is_sequence else 0
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy import ndarray
 
 from ..common.translation import say, truncate_text
+from ..engine.types import LIST_OR_TUPLE
 from .answer_comparison import LabeledValue, describe_kind, to_numpy_value
 from .unknown_functions import UnknownFunction
 
@@ -53,7 +54,7 @@ def _simplify_for_display(value: Answer) -> Answer:
         value = value.item()
     if isinstance(value, float):
         return float(f"{value:.7g}")  # More digits would only distract.
-    if type(value) in (list, tuple) and len(value) <= MAX_LENGTH:
+    if type(value) in LIST_OR_TUPLE and len(value) <= MAX_LENGTH:
         return type(value)(map(_simplify_for_display, value))
     if type(value) is dict:
         return {key: _simplify_for_display(part) for key, part in value.items()}

@@ -19,7 +19,7 @@ import numpy as np
 from ..common.syntax import list_nodes
 from ..common.translation import say
 from ..engine.record import log_warnings
-from ..engine.types import Names, OptionalNumber
+from ..engine.types import LIST_OR_TUPLE, Names, OptionalNumber
 from ..engine.values.nest import flatten
 from .answer_comparison import compare_answers, has_blank_part
 from .call_log import ObservedRun, ObservedRuns, limit_iterations, observe_run
@@ -292,7 +292,7 @@ def _find_misplaced_result_hint(attempt: Attempt) -> str:
 def _find_single_part_hint(attempt: Attempt) -> str:
     """Say that the function returns only one of several parts in each case, or return "" if it does not."""
     expected_values = attempt.expected_values
-    if not all(isinstance(expected_value, (list, tuple)) for expected_value in expected_values):
+    if not all(isinstance(expected_value, LIST_OR_TUPLE) for expected_value in expected_values):
         return ""
     for parts in zip(*expected_values, strict=False):
         if parts[0] is not None and all(map(attempt.exercise.is_same, attempt.results, parts)):

@@ -25,6 +25,7 @@ from ..engine.derivatives.forward_mode import ForwardAccumulator
 from ..engine.record import provenance
 from ..engine.record.thread_state import state
 from ..engine.tensor.variable import ResourceVariable
+from ..engine.types import LIST_OR_TUPLE
 from ..engine.values.nest import flatten
 from ..recording.graph_nodes import find_operation_and_inputs
 from .answer_comparison import to_numpy_value
@@ -281,7 +282,7 @@ def _wrap_question_method(observed: ObservedRun, method: Answer) -> Answer:
 
 def _explain_none_of_each_source(tape: Answer, target: Answer, source: Answer, gradients: Answer) -> Names:
     """Return the explanation of each source that got None, or "" for a source with a number."""
-    is_list = isinstance(source, (list, tuple)) and isinstance(gradients, (list, tuple))
+    is_list = isinstance(source, LIST_OR_TUPLE) and isinstance(gradients, LIST_OR_TUPLE)
     explanations = []
     for single_source, gradient in zip(source, gradients, strict=False) if is_list else [(source, gradients)]:
         explanation = (
@@ -298,7 +299,7 @@ def _explain_none_of_each_source(tape: Answer, target: Answer, source: Answer, g
 
 def _is_connected(tape: Answer, target: Answer, source: Answer) -> bool:
     """Return whether a tape has a path from a source to a target, for a source that is not itself a target."""
-    targets = target if isinstance(target, (list, tuple)) else [target]
+    targets = target if isinstance(target, LIST_OR_TUPLE) else [target]
     with suppress(Exception):  # This fails if the source is a list.
         return not any(single_target is source for single_target in targets) and bool(
             tape.explain(target, [source])[0].connected

@@ -7,7 +7,7 @@ from traceback import walk_tb
 from types import TracebackType
 
 from ..common.translation import join_sentences, say
-from ..engine.types import NameList
+from ..engine.types import LIST_OR_TUPLE, NameList
 from .answer_comparison import describe_kind
 from .exercise import Program
 
@@ -205,7 +205,7 @@ def _find_missing_attribute_hint(attribute_name: str, owner: object) -> str:
             if attribute_name in tf_names
             else math_name or ("" if suggestion else _find_longer_name(attribute_name, tf_names))
         )
-        if full_name and (owner is not tf or math_name) and not isinstance(owner, (list, tuple)):
+        if full_name and (owner is not tf or math_name) and not isinstance(owner, LIST_OR_TUPLE):
             return join_sentences(problem, say("This name belongs to tf: {example}.", example=f"tf.{full_name}(...)"))
     return join_sentences(problem, say("Did you mean {near}?", near=repr(suggestion))) if suggestion else ""
 

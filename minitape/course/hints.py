@@ -9,7 +9,7 @@ from numpy import ndarray
 
 from ..common.syntax import list_nodes
 from ..common.translation import say
-from ..engine.types import TextList
+from ..engine.types import LIST_OR_TUPLE, TextList
 from .answer_comparison import (
     MAX_PARTS,
     LabeledValue,
@@ -90,7 +90,7 @@ def describe_rearrangement(answer: Answer, expected: Answer) -> str:
     answer, expected_parts = (
         part.tolist() if isinstance(part, ndarray) else part for part in map(unwrap_labeled_value, (answer, expected))
     )
-    if any(not isinstance(part, (list, tuple)) or len(part) < 2 for part in (answer, expected_parts)):
+    if any(not isinstance(part, LIST_OR_TUPLE) or len(part) < 2 for part in (answer, expected_parts)):
         return ""
     if len(answer) != len(expected_parts) or is_same_within_tolerance(answer, expected_parts):
         return ""
@@ -110,7 +110,7 @@ def describe_wrong_places(answer: Answer, expected: Answer, is_same: Program) ->
     """Say which places of a partly right list are wrong, or return "" if it has no numbers or is all wrong."""
     parts_by_place, expected_parts = (
         {str(number): part for number, part in enumerate(collection, 1)}
-        if isinstance(collection, (list, tuple))
+        if isinstance(collection, LIST_OR_TUPLE)
         else map_places_to_parts(collection)
         for collection in map(unwrap_labeled_value, (answer, expected))
     )
@@ -247,7 +247,7 @@ def describe_extra_or_missing_element(answer: Answer, expected: Answer) -> str:
     >>> describe_extra_or_missing_element([2, 5, 7], [5, 6, 7]), describe_extra_or_missing_element(["w2"], ["w2", "z"])
     ('2 does not belong in the list.', 'Something is missing from the list.')
     """
-    if not isinstance(answer, (list, tuple)):
+    if not isinstance(answer, LIST_OR_TUPLE):
         return say("The answer is a list, so write it in square brackets.")
     extra_parts = [
         candidate
@@ -270,7 +270,7 @@ def map_places_to_parts(answer: Answer, outer_place: str = "") -> NamedValues:
     """
     answer = to_numpy_value(answer)
     answer = answer.tolist() if isinstance(answer, ndarray) and answer.size <= MAX_PARTS else answer
-    if isinstance(answer, (list, tuple)) and len(answer) <= MAX_PARTS:
+    if isinstance(answer, LIST_OR_TUPLE) and len(answer) <= MAX_PARTS:
         answer = dict(enumerate(answer, 1))
     if not isinstance(answer, dict) or len(answer) > MAX_PARTS:
         return {outer_place: answer}
@@ -353,7 +353,7 @@ def has_unconditional_loop_return(source: str) -> bool:
 def flatten_if_all_numbers(results: Sequence[Answer]) -> ndarray | None:
     """Collect all numbers from some results in one flat array, or return None if there is anything else."""
     try:
-        parts = [part for result in results for part in (result if isinstance(result, (list, tuple)) else [result])]
+        parts = [part for result in results for part in (result if isinstance(result, LIST_OR_TUPLE) else [result])]
         if any(np.asarray(part).dtype.kind == "U" for part in parts):  # A number in quotes does not count as a number.
             return None
         flat = np.concatenate([np.ravel(np.asarray(part, np.float64)) for part in parts])

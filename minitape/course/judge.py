@@ -19,7 +19,7 @@ from itertools import starmap
 import numpy as np
 
 from ..common.translation import format_error, join_sentences, say, truncate_text
-from ..engine.types import OptionalFlag, OptionalText, TextList, TextSequence
+from ..engine.types import LIST_OR_TUPLE, OptionalFlag, OptionalText, TextList, TextSequence
 from .answer_comparison import (
     AnswerComparison,
     append_colon_zero_to_names,
@@ -272,7 +272,7 @@ def _find_partial_mistake_hint(exercise: Exercise, answer: Answer) -> str:
 def _find_membership_hint(exercise: Exercise, answer: Answer) -> str:
     """Find what to say about the first name that is wrongly in a list, or else about a name that is left out."""
     names, expected_names = (
-        [*collection] if isinstance(collection, (list, tuple)) else [] for collection in (answer, exercise.expect)
+        [*collection] if isinstance(collection, LIST_OR_TUPLE) else [] for collection in (answer, exercise.expect)
     )
     # Without this line, a tf.Variable would be compared with each name, number by number.
     names = [name for name in names if isinstance(name, (str, int))]

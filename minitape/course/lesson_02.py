@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from contextlib import suppress
 
-from ..engine.types import FloatList, FloatSequence
+from ..engine.types import LIST_OR_TUPLE, FloatList, FloatSequence
 from .exercise import Answer, Case, Exercise, Mistake, say_from_lesson
 
 
@@ -71,7 +71,7 @@ def _find_first_wrong_row(numbers: FloatList, rows: Sequence[Case], values: Floa
 
 def _sort_inputs(inputs: Answer) -> Answer:
     """Sort the inputs of each row as the lesson writes them: a sum and a product are the same in either order."""
-    if isinstance(inputs, (list, tuple)):
+    if isinstance(inputs, LIST_OR_TUPLE):
         inputs = dict(enumerate(inputs, 1))
     if not isinstance(inputs, dict):
         return inputs

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 
-from ..engine.types import FloatList, FloatSequence
+from ..engine.types import LIST_OR_TUPLE, FloatList, FloatSequence
 from .answer_comparison import to_numpy_value
 from .call_log import ObservedRuns
 from .exercise import Answer, Exercise, Mistake, Program
@@ -62,7 +62,7 @@ def _build_adversarial_input(f: UnknownFunction, x: FloatSequence, step: float) 
 
 def _read_variables(variables: Answer) -> Answer:
     """Read the values of the variables in a list. Return anything else unchanged."""
-    return [*map(to_numpy_value, variables)] if isinstance(variables, (list, tuple)) else variables
+    return [*map(to_numpy_value, variables)] if isinstance(variables, LIST_OR_TUPLE) else variables
 
 
 def _find_missing_variable_hint(answer: Program, observed_runs: ObservedRuns) -> str:

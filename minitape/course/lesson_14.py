@@ -5,6 +5,7 @@ from operator import eq
 import numpy as np
 from numpy import ndarray
 
+from ..engine.types import LIST_OR_TUPLE
 from .answer_comparison import sort_distinct_parts
 from .digits import (
     convert_and_check_parameters,
@@ -52,7 +53,7 @@ def _map_softmax_line_to_loss(diagnosis: Answer) -> Answer:
 def _require_own_explanation(answer: Answer) -> str:
     """Return OWN_EXPLANATION, or raise ValueError unless `explain` gave the answer about a program of the learner's."""
     answers = [answer]
-    if isinstance(answer, (list, tuple)):
+    if isinstance(answer, LIST_OR_TUPLE):
         answers = [*answer]
     elif isinstance(answer, dict):
         answers = [*answer.values()]

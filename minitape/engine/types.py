@@ -31,6 +31,9 @@ Params = ParamSpec("Params")
 Returned = TypeVar("Returned")
 Decorated = TypeVar("Decorated", bound=Callable)
 
+# The types of a value that holds several values in order. Other sequences, such as a text, count as one value.
+LIST_OR_TUPLE = (list, tuple)
+
 # Each alias stands for an idea that Python's types cannot express, or that many functions share.
 # The comment above an alias says which values it stands for, or why it is needed.
 

@@ -11,7 +11,7 @@ from types import FunctionType
 
 from ..engine.record.user_frames import is_minitape_or_library_file
 from ..engine.tensor.variable import ResourceVariable
-from ..engine.types import Object, TargetOrSource
+from ..engine.types import LIST_OR_TUPLE, Object, TargetOrSource
 
 _KERAS_MODULE = "minitape.tf.keras"
 _MAX_DEPTH = 4  # The maximum depth to which nested containers are searched.
@@ -102,6 +102,6 @@ def list_variables_of_owner_or_its_attributes(owner: Object) -> list[ResourceVar
             read.
     """
     values = getattr(owner, "variables", None)
-    if not isinstance(values, (list, tuple)):
+    if not isinstance(values, LIST_OR_TUPLE):
         values = list(getattr(owner, "__dict__", {}).values())
     return [value for value in map(_unwrap_keras_variable, values) if isinstance(value, ResourceVariable)]

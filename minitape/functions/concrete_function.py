@@ -33,7 +33,7 @@ from ..engine.tensor.conversion import convert_to_tensor
 from ..engine.tensor.operation import record_operation, run_and_record
 from ..engine.tensor.tensor import EagerTensor, Tensor, wrap_array, wrap_array_with_origin
 from ..engine.tensor.variable import ResourceVariable
-from ..engine.types import Adjoint, Array, RowList, RowSequence, RowSet, Structure, Value
+from ..engine.types import LIST_OR_TUPLE, Adjoint, Array, RowList, RowSequence, RowSet, Structure, Value
 from ..engine.values.nest import flatten, map_structure, pack_sequence_as
 from .first_run import Feed, FirstRun, GuardError
 from .nested_tensors import list_tensors
@@ -628,7 +628,7 @@ def _build_result_packer(returned: Structure, presence_flags: Sequence) -> Calla
     """
     if isinstance(returned, Tensor):
         return itemgetter(0)
-    if type(returned) in (list, tuple) and all(isinstance(leaf, Tensor) for leaf in returned):
+    if type(returned) in LIST_OR_TUPLE and all(isinstance(leaf, Tensor) for leaf in returned):
         return type(returned)
     structure = map_structure(lambda leaf: None, returned)
 

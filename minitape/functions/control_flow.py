@@ -22,7 +22,7 @@ from ..engine.record.thread_state import state
 from ..engine.table.primitives import TABLE
 from ..engine.tensor.conversion import convert_to_tensor
 from ..engine.tensor.tensor import Tensor
-from ..engine.types import Adjoint, Function, OptionalText, Structure, Value
+from ..engine.types import LIST_OR_TUPLE, Adjoint, Function, OptionalText, Structure, Value
 from ..engine.values.nest import flatten, map_structure, pack_sequence_as
 from .concrete_function import ConcreteFunction, FirstRunResult, run_and_trace_function
 from .effect_rows import PythonRow, run_and_write_row
@@ -111,7 +111,7 @@ def while_loop(
     >>> print(i.numpy(), x.numpy())
     3 8.0
     """
-    variables = loop_vars if isinstance(loop_vars, (list, tuple)) else [loop_vars]
+    variables = loop_vars if isinstance(loop_vars, LIST_OR_TUPLE) else [loop_vars]
     tensors = map_structure(convert_to_tensor, variables)
     iteration_limit = [] if maximum_iterations is None else [convert_to_tensor(maximum_iterations)]
     flat_tensors = flatten(tensors) + iteration_limit

@@ -25,6 +25,7 @@ from ..engine.table.primitives import TABLE, Primitive
 from ..engine.tensor.conversion import convert_to_tensor
 from ..engine.tensor.operation import record_operation
 from ..engine.tensor.tensor import EagerTensor, Tensor, wrap_array
+from ..engine.types import LIST_OR_TUPLE
 from ..engine.values.nest import map_structure
 from .first_run import (
     NO_VALUE,
@@ -460,7 +461,7 @@ def write_py_function_row(
 
     def call_with_numpy_arrays(*tensors: EagerTensor) -> list:
         results = func(*map(np.array, tensors))
-        if not isinstance(results, (list, tuple)):
+        if not isinstance(results, LIST_OR_TUPLE):
             # A single result is not converted, because its dtype must be the declared dtype.
             return [convert_to_tensor(np.asarray(results))]
         return list(starmap(convert_to_tensor, zip(results, dtypes, strict=True)))

@@ -18,7 +18,7 @@ from ..engine.record.interrupt_safe import TemporaryAttributes
 from ..engine.record.thread_state import state
 from ..engine.tensor.conversion import convert_to_tensor, is_numpy_value
 from ..engine.tensor.tensor import EagerTensor, Tensor, wrap_array
-from ..engine.types import Object, OptionalFlag, Params, Returned, Structure, TextList
+from ..engine.types import LIST_OR_TUPLE, Object, OptionalFlag, Params, Returned, Structure, TextList
 from ..engine.values.dtypes import as_dtype
 from ..engine.values.nest import map_structure
 from ..recording.sites import describe_line_of_row
@@ -353,7 +353,7 @@ def _cast_argument(spec: Structure, value: Structure) -> Structure:
     Raises:
         TypeError: If the dtype or shape does not match.
     """
-    if isinstance(spec, (list, tuple)):
+    if isinstance(spec, LIST_OR_TUPLE):
         return type(spec)(map(_cast_argument, spec, value))
     if not isinstance(spec, TensorSpec):
         return value

@@ -22,7 +22,17 @@ from ..engine.hooks import hooks
 from ..engine.record.interrupt_safe import TemporaryAttributes, suspend_recording
 from ..engine.tensor.conversion import convert_to_tensor
 from ..engine.tensor.tensor import EagerTensor, Tensor
-from ..engine.types import Attributes, CountsByName, DTypeLike, Index, Object, OptionalText, ShapeLike, Structure
+from ..engine.types import (
+    LIST_OR_TUPLE,
+    Attributes,
+    CountsByName,
+    DTypeLike,
+    Index,
+    Object,
+    OptionalText,
+    ShapeLike,
+    Structure,
+)
 from ..engine.values import dtypes, errors
 from ..engine.values.nest import flatten, map_structure
 from ..engine.values.shape import TensorShape
@@ -343,13 +353,13 @@ def _defer_call(function: Callable, args: Structure, kwargs: Attributes) -> Stru
     output_types = kwargs.get("Tout", args[-1] if args else None)
     deferred = Deferred(function, args, kwargs, kwargs.get("name"))
     is_python_function = function_name in ("py_func", "numpy_function", "py_function")
-    if not is_python_function or not isinstance(output_types, (list, tuple)):
+    if not is_python_function or not isinstance(output_types, LIST_OR_TUPLE):
         return deferred
     return [Deferred(_select_result, (deferred, index), name=deferred._name) for index in range(len(output_types))]
 
 
 def _select_result(results: Structure, index: int) -> Object:
-    return results[index] if isinstance(results, (list, tuple)) else results
+    return results[index] if isinstance(results, LIST_OR_TUPLE) else results
 
 
 # -- sessions --------------------------------------------------------------------------------------
@@ -532,7 +542,7 @@ def _run_with_registered_gradient(
 
         def compute_gradient(*adjoints: EagerTensor) -> list:
             shares = [None] * len(inputs) if gradient_function is None else gradient_function(operation, *adjoints)
-            return list(shares) if isinstance(shares, (list, tuple)) else [shares]
+            return list(shares) if isinstance(shares, LIST_OR_TUPLE) else [shares]
 
         return result, compute_gradient
 

@@ -9,7 +9,16 @@ from types import CodeType
 from typing import Literal, NamedTuple
 
 from ..engine.table.primitives import Primitive
-from ..engine.types import OptionalNumber, OptionalText, Returned, RowList, RowSequence, Scope, TextSequence
+from ..engine.types import (
+    LIST_OR_TUPLE,
+    OptionalNumber,
+    OptionalText,
+    Returned,
+    RowList,
+    RowSequence,
+    Scope,
+    TextSequence,
+)
 from .readable_formulas import format_readable_formula
 from .shown_values import unpack_value
 from .snapshot_types import OptionalRow, PackedValue, RowFields
@@ -184,7 +193,7 @@ def list_plain_arguments(name: str, attrs: Mapping[str, object]) -> dict[str, ob
 def _to_plain_argument(value: object) -> object:
     if isinstance(value, slice):
         return [_to_plain_argument(bound) for bound in (value.start, value.stop, value.step)]
-    if isinstance(value, (tuple, list)):
+    if isinstance(value, LIST_OR_TUPLE):
         return [_to_plain_argument(item) for item in value]
     if value is None or isinstance(value, (bool, int)):
         return value

@@ -18,6 +18,7 @@ from ..engine.record.record import Record
 from ..engine.record.row_parts import CALL, FLOAT_TYPES, LEAF, Leaf
 from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
 from ..engine.types import (
+    LIST_OR_TUPLE,
     Array,
     Columns,
     NamesByRow,
@@ -454,7 +455,7 @@ class TapeReader(Reader):
         items = (
             (f"{name}[{index}]", item)
             for name, value in named_values
-            if type(value) in (list, tuple) and len(value) <= MAX_LIST_ITEMS and name != "In"
+            if type(value) in LIST_OR_TUPLE and len(value) <= MAX_LIST_ITEMS and name != "In"
             for index, item in enumerate(value)
             if id(item) in state_rows
         )

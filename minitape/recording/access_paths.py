@@ -7,6 +7,7 @@ from types import ModuleType
 from typing import Any
 
 from ..engine.record.user_frames import is_minitape_or_library_file
+from ..engine.types import LIST_OR_TUPLE
 
 NamesAndValues = Iterable[tuple[str, Any]]
 PARTLESS_TYPES = (bool, int, float, str, type(None))
@@ -84,7 +85,7 @@ def list_parts_with_suffixes(value: Any, limit: int = MAX_PARTS_OF_CONTAINER) ->
     """
     if isinstance(value, dict):
         return [(f"[{key!r}]", part) for key, part in islice(list(value.items()), limit)]
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, LIST_OR_TUPLE):
         return [(f"[{index}]", part) for index, part in enumerate(value[:limit])]
     attributes = getattr(value, "__dict__", {})
     if not isinstance(attributes, dict) or isinstance(value, (type, ModuleType)):

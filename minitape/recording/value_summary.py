@@ -3,7 +3,7 @@
 import numpy as np
 from numpy import float64, ndarray
 
-from ..engine.types import Adjoint
+from ..engine.types import LIST_OR_TUPLE, Adjoint
 
 IGNORE_INVALID = np.errstate(invalid="ignore")  # Uninitialized memory may contain a signaling NaN.
 
@@ -44,7 +44,7 @@ class ValueSummary:
     def compute_zero_and_finite_flags(self) -> tuple[bool, bool]:
         """Return (`is_all_zero`, `is_all_finite`). The result is cached."""
         if self._facts is None:
-            contents = self.content if isinstance(self.content, (tuple, list)) else ()
+            contents = self.content if isinstance(self.content, LIST_OR_TUPLE) else ()
             facts = [ValueSummary(content).compute_zero_and_finite_flags() for content in contents] or [
                 compute_is_all_zero_and_all_finite(self.to_array())
             ]

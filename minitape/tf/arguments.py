@@ -14,7 +14,7 @@ from ..engine.table.primitives import TABLE
 from ..engine.tensor.conversion import convert_to_tensor
 from ..engine.tensor.operation import run_and_record
 from ..engine.tensor.tensor import EagerTensor, Tensor
-from ..engine.types import DTypeLike, Object, Result, ShapeLike, Sizes, Tensors, Value
+from ..engine.types import LIST_OR_TUPLE, DTypeLike, Object, Result, ShapeLike, Sizes, Tensors, Value
 from ..engine.values.argument_errors import build_argument_error
 from ..engine.values.shape import TensorShape
 
@@ -159,7 +159,7 @@ def to_integers(value: Value, argument: str) -> Sizes:
     """
     if type(value) is int:
         return (value,)
-    if isinstance(value, (list, tuple)) and all(type(n) is int for n in value):
+    if isinstance(value, LIST_OR_TUPLE) and all(type(n) is int for n in value):
         return tuple(value)
     if isinstance(value, TensorShape):
         value = value.as_list()

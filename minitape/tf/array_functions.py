@@ -15,7 +15,7 @@ from ..engine.table.primitives import TABLE
 from ..engine.tensor.conversion import convert_to_tensor, stack_tensors
 from ..engine.tensor.operation import run_and_record
 from ..engine.tensor.tensor import Tensor
-from ..engine.types import DTypeLike, GraphName, OptionalNumber, ShapeLike, Sizes, Tensors, Value
+from ..engine.types import LIST_OR_TUPLE, DTypeLike, GraphName, OptionalNumber, ShapeLike, Sizes, Tensors, Value
 from ..engine.values import dtypes
 from ..engine.values.argument_errors import build_argument_error
 from ..engine.values.dtypes import as_dtype
@@ -365,7 +365,7 @@ def concat(values: Value, axis: Value, name: str = "concat") -> Tensor:
     array([[1, 2],
            [3, 4]], dtype=int32)
     """
-    if not isinstance(values, (list, tuple)):
+    if not isinstance(values, LIST_OR_TUPLE):
         values = [values]
     if len(values) == 1:
         # Raise an error if the caller passed a second tensor as the axis.

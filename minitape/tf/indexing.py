@@ -17,6 +17,7 @@ from ..engine.table.primitives import TABLE, Primitive
 from ..engine.tensor.operation import OPERAND_CHECKS, run_and_record
 from ..engine.tensor.partial_updates import attach_assign_to_slice, build_slice_assign
 from ..engine.tensor.tensor import EagerTensor, Tensor, wrap_array_with_origin
+from ..engine.types import LIST_OR_TUPLE
 from ..engine.values import dtypes
 from ..engine.values.argument_errors import build_argument_error, check_indices
 from ..engine.values.dtypes import as_dtype
@@ -65,7 +66,7 @@ def getitem(tensor: Tensor, key: Index, variable: ResourceVariable | None = None
     spec = _find_plain_index(key, tensor._value.shape) if type(tensor) is EagerTensor else None
     if spec is not None:
         return _slice(tensor, spec, variable)
-    parts = key if isinstance(key, (list, tuple)) else [key]
+    parts = key if isinstance(key, LIST_OR_TUPLE) else [key]
     if parts is key and key and isinstance(key[0], bool):
         build_error = build_argument_error if {*map(type, key)} == {bool} else TypeError
         raise build_error("Bools are not an index. To select by a mask, use tf.boolean_mask")
@@ -135,7 +136,7 @@ def to_numpy_index(shape: TensorShape, key: Index) -> tuple[Index, ...]:
         InvalidArgumentError: If an index is out of range, or there are too many indices or ellipses.
     """
     sizes: Object = tuple(shape)
-    entries = [_replace_tensors_with_numbers(entry) for entry in (key if isinstance(key, (list, tuple)) else (key,))]
+    entries = [_replace_tensors_with_numbers(entry) for entry in (key if isinstance(key, LIST_OR_TUPLE) else (key,))]
     indexed_count = sum(entry is not None and entry is not Ellipsis for entry in entries)
     if sum(entry is Ellipsis for entry in entries) > 1:
         raise build_argument_error("An index must not have more than one ellipsis (...)")

@@ -12,7 +12,7 @@ from typing import TextIO
 import numpy as np
 
 from ..engine.tensor.tensor import EagerTensor
-from ..engine.types import Array, GraphName, Object, OptionalNumber
+from ..engine.types import LIST_OR_TUPLE, Array, GraphName, Object, OptionalNumber
 from ..engine.values import nest
 from .arguments import to_tensor
 
@@ -82,7 +82,7 @@ def _format_value(value: Object, limit: int) -> str:
     if hasattr(value, "_fields"):
         fields = (f"{name}={_format_value(element, limit)}" for name, element in zip(value._fields, value, strict=True))
         return f"{type(value).__name__}({', '.join(fields)})"
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, LIST_OR_TUPLE):
         elements = ", ".join(_format_value(element, limit) for element in value)
         if isinstance(value, list):
             return f"[{elements}]"

@@ -16,7 +16,7 @@ from ..engine.table.primitives.linear import multiply_matrices, transpose_and_co
 from ..engine.tensor.checked_operators import is_multipliable_matrix_pair
 from ..engine.tensor.operation import run_and_record
 from ..engine.tensor.tensor import Tensor
-from ..engine.types import GraphName, OptionalFlag, Sizes, Value
+from ..engine.types import LIST_OR_TUPLE, GraphName, OptionalFlag, Sizes, Value
 from ..engine.values.argument_errors import build_argument_error
 from .arguments import (
     apply_primitive,
@@ -252,7 +252,7 @@ def norm(
     """
     x = to_tensor(tensor)
     keeps_dims = bool(keepdims)
-    is_matrix = isinstance(axis, (list, tuple)) and len(axis) == 2
+    is_matrix = isinstance(axis, LIST_OR_TUPLE) and len(axis) == 2
     _check_norm_arguments(ord, axis, is_matrix)
     if ord in ("fro", "euclidean") or ord == 2:
         squares = x * conj(x)
@@ -276,7 +276,7 @@ def _check_norm_arguments(ord: str | float, axis: Value, is_matrix: bool) -> Non
         axis: None, an axis, or a pair of axes.
         is_matrix: Whether ``axis`` selects matrices.
     """
-    if isinstance(axis, (list, tuple)) and not (is_matrix and axis[0] != axis[1]):
+    if isinstance(axis, LIST_OR_TUPLE) and not (is_matrix and axis[0] != axis[1]):
         raise ValueError(f"axis must be None, an integer, or a pair of different integers, got {axis!r}")
     if is_matrix:
         if ord not in ("euclidean", "fro", 1, np.inf):

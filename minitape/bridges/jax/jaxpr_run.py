@@ -18,7 +18,7 @@ from jax.extend.core import Literal
 
 from ...engine.record.interrupt_safe import make_interrupt_safe_context_manager
 from ...engine.record.user_frames import is_minitape_or_library_file
-from ...engine.types import OptionalNumber, Scope
+from ...engine.types import LIST_OR_TUPLE, OptionalNumber, Scope
 from ...recording.sites import NOWHERE, find_user_site
 from ..framework_patches import FrameworkPatches
 from ..recording import ROW_LIMIT
@@ -290,7 +290,7 @@ def estimate_max_row_count(eqn: Any) -> int:
     """Return the maximum number of rows that an equation can add if its call is opened."""
     inner_count = 0
     for value in eqn.params.values():
-        for part in value if isinstance(value, (tuple, list)) else (value,):
+        for part in value if isinstance(value, LIST_OR_TUPLE) else (value,):
             jaxpr: Any = getattr(part, "jaxpr", part)
             if hasattr(jaxpr, "eqns"):
                 inner_count += sum(map(estimate_max_row_count, jaxpr.eqns))

@@ -15,7 +15,16 @@ from jax.tree_util import tree_leaves, tree_map
 
 from ...common.translation import format_error
 from ...engine.record.interrupt_safe import InterruptSafeExit, TemporaryAttributes
-from ...engine.types import Action, CountsByName, ExitProperty, FactsById, NumberPair, OptionalNumber, TextList
+from ...engine.types import (
+    LIST_OR_TUPLE,
+    Action,
+    CountsByName,
+    ExitProperty,
+    FactsById,
+    NumberPair,
+    OptionalNumber,
+    TextList,
+)
 from ...explain.caller import format_place_suffix, warn_at_user_line
 from ...explain.explanation import Explanation, OptionalExplanation, explain_cause
 from ...explain.reasons.program_text import find_statement, list_statements
@@ -529,7 +538,7 @@ class FirstGradients:
         def record_and_compute_jacobian(*args: Any, **kwargs: Any) -> Any:
             self.gradient_count += 1
             jacobian = original_jacobian(*args, **kwargs)
-            if not self._is_step_due or isinstance(argnums, (tuple, list)) or not self.may_record_call((args, kwargs)):
+            if not self._is_step_due or isinstance(argnums, LIST_OR_TUPLE) or not self.may_record_call((args, kwargs)):
                 return jacobian
             computed = jax.grad(function, argnums, has_aux) if is_second else function
 

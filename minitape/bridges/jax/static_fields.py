@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...engine.types import LIST_OR_TUPLE
 from ...explain.explanation import OptionalExplanation, explain_cause
 from ...explain.reasons.program_text import list_statements
 from .recording import JaxRecording, jax
@@ -46,7 +47,7 @@ def _iter_classes_and_names_of_static_arrays(value: Any, depth: int = 0) -> Iter
     """
     if depth > MAX_DEPTH:
         return
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, LIST_OR_TUPLE):
         parts = list(value)
     elif isinstance(value, dict):
         parts = list(value.values())

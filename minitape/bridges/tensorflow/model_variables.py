@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import tensorflow as tf
 
+from ...engine.types import LIST_OR_TUPLE
 from ...explain.translated_sentences import UNNAMED_TENSOR, fill
 from ...recording.access_paths import list_parts_with_suffixes
 from ...recording.recorded_rows import OptionalArray, collect_rows_and_ancestors, collect_rows_and_connected_ancestors
@@ -81,7 +82,7 @@ def iter_variables_with_paths(
     if id(container) in visited_ids or depth > DEPTH_LIMIT:
         return
     # Lists are not marked as visited, because a new list may have the same identity as an earlier list.
-    if not isinstance(container, (list, tuple)):
+    if not isinstance(container, LIST_OR_TUPLE):
         visited_ids.add(id(container))
     if is_variable_except_moving_average_or_seed(container):
         yield path, container
@@ -162,7 +163,7 @@ def collect_sources_meant_to_be_trained(recording: TensorFlowRecording) -> Sourc
     sources = dict[str, Any]()
     named_handle_ids = set[int]()
     # Lists and tuples come last, because positions in a list make poor names.
-    for name, value in sorted(list_all_named_program_objects(), key=lambda item: isinstance(item[1], (list, tuple))):
+    for name, value in sorted(list_all_named_program_objects(), key=lambda item: isinstance(item[1], LIST_OR_TUPLE)):
         if name.startswith("_") or isinstance(value, type):
             continue
         for path, variable in iter_variables_with_paths(value, name):

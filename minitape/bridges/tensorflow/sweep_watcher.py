@@ -12,7 +12,7 @@ from tensorflow.python.eager.polymorphic_function.concrete_function import _Tape
 
 from ...common.grouping import group_values_by_key
 from ...engine.record.interrupt_safe import TemporaryAttributes
-from ...engine.types import OptionalNumber, RowList
+from ...engine.types import LIST_OR_TUPLE, OptionalNumber, RowList
 from ...recording.recorded_rows import BackwardPass
 from .guard import SafeWriter
 from .kept_tensors import pause_recording
@@ -157,7 +157,7 @@ class SweepWatcher:
         shares = original(op_name, attrs, num_inputs, inputs, outputs, out_grads, *extra_arguments)
         if self.recording.internal_error is None:
             self.sweep_operations.append(
-                (op_name, inputs, list(out_grads), list(shares) if isinstance(shares, (list, tuple)) else [shares])
+                (op_name, inputs, list(out_grads), list(shares) if isinstance(shares, LIST_OR_TUPLE) else [shares])
             )
         return shares
 

@@ -23,6 +23,7 @@ from tensorflow.python.ops import custom_gradient, resource_variable_ops, script
 
 from ...engine.record.interrupt_safe import TemporaryAttributes
 from ...engine.record.user_frames import is_minitape_or_library_file
+from ...engine.types import LIST_OR_TUPLE
 from ..framework_patches import Watcher
 from .function_graphs import TAPES_ATTRIBUTE
 from .guard import SafeWriter
@@ -393,5 +394,5 @@ def _replace_variables_by_values(argument: Any) -> Any:
     """Return an operation's argument with every variable replaced by its value."""
     if isinstance(argument, tf.Variable):
         return tf.convert_to_tensor(argument)
-    is_list = isinstance(argument, (list, tuple)) and any(isinstance(item, tf.Variable) for item in argument)
+    is_list = isinstance(argument, LIST_OR_TUPLE) and any(isinstance(item, tf.Variable) for item in argument)
     return [*map(_replace_variables_by_values, argument)] if is_list else argument

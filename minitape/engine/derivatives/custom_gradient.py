@@ -24,7 +24,7 @@ from ..tensor.conversion import convert_to_tensor
 from ..tensor.operation import record_operation
 from ..tensor.tensor import EagerTensor, Tensor, wrap_array_with_origin
 from ..tensor.variable import ResourceVariable
-from ..types import Adjoint, Adjoints, Function, Object, Result, Structure, Tensors
+from ..types import LIST_OR_TUPLE, Adjoint, Adjoints, Function, Object, Result, Structure, Tensors
 from ..values.nest import flatten, pack_sequence_as
 
 # -- state of the thread ---------------------------------------------------------------------------
@@ -165,7 +165,7 @@ def wrap_rule_to_receive_adjoint_list(rule: Rule) -> Rule:
 
     @wraps(rule)
     def call_with_list(g: Adjoint, z: Adjoint, *inputs: Adjoint, **attrs: object) -> Adjoint:
-        return rule(list(g) if isinstance(g, (list, tuple)) else [g], z, *inputs, **attrs)
+        return rule(list(g) if isinstance(g, LIST_OR_TUPLE) else [g], z, *inputs, **attrs)
 
     return call_with_list
 

@@ -21,7 +21,7 @@ from ..table.primitives import Primitive
 from ..tensor.conversion import convert_to_tensor, is_numpy_value
 from ..tensor.operation import record_operation
 from ..tensor.tensor import EagerTensor, Tensor, wrap_array_with_origin
-from ..types import Adjoint, Adjoints, Function, Object, OptionalText, Structure, Tensors, Value
+from ..types import LIST_OR_TUPLE, Adjoint, Adjoints, Function, Object, OptionalText, Structure, Tensors, Value
 from ..values import errors, nest
 from ..values.argument_errors import build_argument_error
 from ..values.dtypes import DType, as_dtype
@@ -177,7 +177,7 @@ def _convert_results(value: Structure, dtypes: list[DType]) -> Tensors:
 
     If there are too many values, the superfluous values are dropped.
     """
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, LIST_OR_TUPLE):
         values = value
     elif value is None:
         values = []
@@ -206,7 +206,7 @@ def parse_result_types(result_types: Object) -> tuple[list[DType], bool]:
     Returns:
         The dtypes, and whether the argument is a list.
     """
-    is_list = isinstance(result_types, (list, tuple))
+    is_list = isinstance(result_types, LIST_OR_TUPLE)
     type_values = result_types if is_list else [result_types]
     dtypes = [kind.dtype if type(kind).__name__ == "TensorSpec" else as_dtype(kind) for kind in type_values]
     return dtypes, is_list

@@ -12,7 +12,7 @@ from ..record.provenance import build_origin, get_thread_escape_log
 from ..table.float_warnings import ignore_fp_errors
 from ..table.primitives import TABLE
 from ..table.primitives.choice import warn_if_imaginary_discarded
-from ..types import Array, DTypeLike, NumPyType, Object, OptionalText, ShapeLike, Tensors, Value
+from ..types import LIST_OR_TUPLE, Array, DTypeLike, NumPyType, Object, OptionalText, ShapeLike, Tensors, Value
 from ..values.argument_errors import build_argument_error
 from ..values.dtypes import DType, as_dtype
 from ..values.errors import UnimplementedError
@@ -98,7 +98,7 @@ def convert_to_tensor(
         with suppress(TypeError, ValueError):
             return convert_to_tensor(value, dtype_hint)
     if (
-        isinstance(value, (list, tuple))
+        isinstance(value, LIST_OR_TUPLE)
         and not _PYTHON_NUMBERS.issuperset(map(type, value))
         and _find_first_tensor_in_sequence_as_list(value)
     ):
@@ -204,7 +204,7 @@ def convert_to_new_array(value: Value, dtype: DType | None) -> Array:
         return float32(value) if is_usual_float else _convert_leaves([value], dtype)[0]
     if type(value) is list and value and type(value[0]) in _PYTHON_NUMBERS:
         return _convert_leaves(value, dtype)
-    if isinstance(value, (list, tuple)) and value and {*map(type, value)} == {ndarray}:
+    if isinstance(value, LIST_OR_TUPLE) and value and {*map(type, value)} == {ndarray}:
         value = _build_rectangular_array(value, None)
     if not isinstance(value, (list, tuple, *_TEXT)) and hasattr(value, "__array__"):
         return _convert_numpy(np.asarray(value), dtype)
@@ -265,7 +265,7 @@ def _convert_leaves(leaves: list[Object], dtype: DType | None) -> ndarray:
         text = "Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to a Tensor."
         # If the None is a gradient, as it often is, a note on the error explains why it is None.
         raise hooks.add_notes_why_gradients_are_none(ValueError(text))
-    if not leaf_types.isdisjoint((list, tuple)):
+    if not leaf_types.isdisjoint(LIST_OR_TUPLE):
         raise ValueError(_RAGGED)
     if dtype is None:
         return _check_no_overflow_to_infinity(_convert_by_first_leaf(leaves, leaf_types), leaves)
@@ -362,7 +362,7 @@ def _find_first_tensor_in_sequence_as_list(value: Value) -> list:
     for item in value:
         if isinstance(item, Tensor) or hasattr(item, "_to_tensor_requiring_dtype"):
             return [item]
-        if isinstance(item, (list, tuple)) and (inner_tensor := _find_first_tensor_in_sequence_as_list(item)):
+        if isinstance(item, LIST_OR_TUPLE) and (inner_tensor := _find_first_tensor_in_sequence_as_list(item)):
             return inner_tensor
     return []
 
@@ -372,7 +372,7 @@ def _stack_sequence_with_tensors(value: Value, dtype: DType | None) -> Tensor:
     element_dtype = _find_first_tensor_in_sequence_as_list(value)[0].dtype if dtype is None else dtype
 
     def convert_item(item: Value) -> Tensor:
-        if isinstance(item, (list, tuple)) and _find_first_tensor_in_sequence_as_list(item):
+        if isinstance(item, LIST_OR_TUPLE) and _find_first_tensor_in_sequence_as_list(item):
             return stack_tensors([convert_item(i) for i in item], 0)
         if not (isinstance(item, Tensor) or hasattr(item, "_to_tensor_requiring_dtype")):
             return convert_to_tensor(item, element_dtype)

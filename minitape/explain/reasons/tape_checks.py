@@ -10,7 +10,7 @@ from ...engine.backward.gradient import find_differentiable_rows
 from ...engine.backward.tape import GradientTape
 from ...engine.record.provenance import find_creation_stack
 from ...engine.tensor.variable import UnreadVariable
-from ...engine.types import TargetOrSource, TargetsOrSources
+from ...engine.types import LIST_OR_TUPLE, TargetOrSource, TargetsOrSources
 from ...recording.graph_nodes import Break, CodePlace, build_call_stack_outermost_first, find_origin_place, to_site
 from ...recording.recorded_rows import OTHER_RECORDING, BackwardPass, Escape, RecordedRow
 from ...recording.sites import NOWHERE, Site, find_innermost_site
@@ -467,7 +467,7 @@ def _replay_sweep_inside_function_call(adapter: TapeAdapter, adjoint: ValueSumma
         adjoint: The adjoint of the call: one array, or one for each result.
     """
     reachability = adapter.reachability
-    adjoints = adjoint.content if isinstance(adjoint.content, (tuple, list)) else [adjoint.content]
+    adjoints = adjoint.content if isinstance(adjoint.content, LIST_OR_TUPLE) else [adjoint.content]
     starts = {
         row: result_adjoint
         for result, result_adjoint in zip(reachability.targets, adjoints, strict=False)

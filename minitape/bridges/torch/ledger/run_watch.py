@@ -25,7 +25,7 @@ from torch.optim import optimizer as optimizers
 
 from ....common.translation import format_error
 from ....engine.record.user_frames import find_user_frame
-from ....engine.types import OptionalFloat, OptionalFrame, Sizes
+from ....engine.types import LIST_OR_TUPLE, OptionalFloat, OptionalFrame, Sizes
 from ....recording.sites import (
     NOWHERE,
     CallStack,
@@ -318,7 +318,7 @@ class TorchRunWatch:
     ) -> Any:
         if not self._backward_depth:
             self.accounts.gradient_calls += 1
-        self._input_keys.update(map(id, inputs if isinstance(inputs, (list, tuple)) else [inputs]))
+        self._input_keys.update(map(id, inputs if isinstance(inputs, LIST_OR_TUPLE) else [inputs]))
         try:
             return original(outputs, inputs, *args, **kwargs)
         except Exception as error:

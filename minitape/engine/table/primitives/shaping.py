@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 from numpy import ndarray
 
-from ...types import Array, Index, NumberPair, Sizes
+from ...types import LIST_OR_TUPLE, Array, Index, NumberPair, Sizes
 from . import TABLE, declare
 
 Paddings = Sequence[NumberPair]
@@ -94,7 +94,7 @@ def _select_unpadded(shape: Sizes, paddings: Paddings) -> tuple[slice, ...]:
 
 def _list_adjoints(g: Array) -> Sequence[Array]:
     """Return the adjoints of all outputs as a sequence, wrapping the adjoint of a single output."""
-    return g if isinstance(g, (tuple, list)) else (g,)
+    return g if isinstance(g, LIST_OR_TUPLE) else (g,)
 
 
 def _pack_outputs(arrays: Sequence[Array]) -> Array:
