@@ -3,6 +3,7 @@
 import pytest
 
 import minitape as tf
+from minitape.bridges.recording import Recording
 
 from .conftest import read_position, type_keys
 
@@ -182,3 +183,35 @@ def test_the_current_row_stays_in_view_when_the_table_becomes_lower(show, page):
     page.wait_for_function(is_seen, timeout=10_000)
     page.locator(".mt-table").evaluate("one => (one.closest('.mt-below').style.maxHeight = '170px')")
     page.wait_for_function(is_seen, timeout=10_000)
+
+
+def record_layers(count):
+    """Return a snapshot of layers that have a weight and a bias each, with an operation behind each layer."""
+    recording = Recording("by hand")
+    numbers = [0.5, -0.25, 1.0, 2.0]
+    h = recording.add_leaf(numbers, name="x")
+    for layer in range(count):
+        w, b = (recording.add_leaf(numbers, name=f"fc{layer}.{kind}", kind="variable") for kind in ("weight", "bias"))
+        h = recording.add_operation("linear", [h, w, b], numbers, label="linear", scope=("Net", f"fc{layer}"))
+        h = recording.add_operation(f"act{layer}", [h], numbers, label=f"act{layer}", scope=("Net",))
+    recording.add_backward_pass([h])
+    recording.close()
+    return recording.snapshot()
+
+
+def test_layers_hold_their_weights_where_the_graph_would_be_cut(show, page):
+    page.set_viewport_size({"width": 1280, "height": 800})
+    show(record_layers(1))
+    names = page.locator(".mt-node .mt-title").all_text_contents()
+    assert {"fc0.weight", "fc0.bias"} <= set(names)  # There is room for them.
+    show(record_layers(4))
+    assert page.evaluate(VISIBLE, ".mt-node") == [True] * 9
+    assert page.locator(".mt-held").all_text_contents() == ["weight, bias"] * 4
+    layer = page.locator(".mt-node", has_text="fc2")
+    assert "fc2 (weight, bias)" in layer.get_attribute("aria-label")
+    page.locator('.mt-lines [data-row="10"]').click()
+    assert layer.evaluate("el => el.classList.contains('mt-selected')")
+    assert page.locator(".mt-chosen .mt-what").first.text_content() == "Selected: row 10 · fc2.bias"
+    page.locator(".mt-chosen button", has_text="unfold").click()
+    page.wait_for_function("document.querySelectorAll('.mt-node').length === 11")
+    assert "fc2.bias" in page.locator(".mt-node .mt-title").all_text_contents()

@@ -216,7 +216,7 @@ def test_on_a_phone_no_sum_meets_a_card(program, show, page):
 
 
 def test_weights_of_layers_are_told_apart_in_their_nodes(show):
-    nodes = show(TWELVE["layers"]()).locator(".mt-node.mt-variable").all()
+    nodes = show(TWELVE["layers"](), "layers").locator(".mt-node.mt-variable").all()
     names = [(node.locator(".mt-title").text_content(), node.locator(".mt-op").text_content()) for node in nodes]
     assert len({*names}) == 6 and {name for name, _ in names} == {"kernel", "bias"}
     assert {layer for _, layer in names} == {"first", "second", "third"}

@@ -127,7 +127,8 @@ const viewNames = renaming({
   ...{ bend: "qo", addends: "qk", legible: "qq", corners: "xa", peek: "xb" },
   ...{ measure: "xc", goBack: "xd", settle: "qx", passing: "qy", strip: "qz" },
   ...{ stage: "xe", focused: "xf", isMoved: "xg", revealed: "xh", numberOf: "xi", goal: "xj" },
-  ...{ loops: "xk" },
+  ...{ loops: "xk", parent: "xl", selected: "xm", changed: "xn", columns: "xo" },
+  ...{ place: "xq", plain: "xr", layers: "xs", lines: "xt" },
 });
 
 // Functions of the language that are called so often that short names save three kilobytes. No

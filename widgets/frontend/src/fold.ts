@@ -35,8 +35,11 @@ interface Token {
   loops?: string[]; // around a folded loop
 }
 
-/** The folding tree of these rows: scopes always, repeated patterns where they are asked for. */
-export function foldTree(rows: Skeleton, patterns = true): FoldTree {
+/**
+ * The folding tree of these rows: scopes always, repeated patterns where they are asked for. With
+ * `held` a part also holds the sources that nothing else reads.
+ */
+export function foldTree(rows: Skeleton, patterns = true, held = false): FoldTree {
   const tree: FoldTree = {
     groups: new Map(),
     home: new Array<Group | null>(rows.count).fill(null),
@@ -60,7 +63,7 @@ export function foldTree(rows: Skeleton, patterns = true): FoldTree {
     } else i = top[top.push(rowToken(builder, i)) - 1].end;
   }
   repeats(builder, top, null);
-  adoptLeaves(rows, tree);
+  adoptLeaves(rows, tree, held);
   return tree;
 }
 
@@ -322,7 +325,7 @@ function hang(builder: Builder, part: Part, parent: Group | null): void {
  * before a scope only what a layer owns is made: the arrays that it is given are from outside, and
  * so is all that a function with a gradient of its own reads.
  */
-function adoptLeaves(rows: Skeleton, tree: FoldTree): void {
+function adoptLeaves(rows: Skeleton, tree: FoldTree, held: boolean): void {
   let next = rows.count; // the first operation after row i
   for (let i = rows.count - 1; i >= 0; i--) {
     if (!rows.is(i, Is.LEAF)) next = i;
@@ -333,6 +336,7 @@ function adoptLeaves(rows: Skeleton, tree: FoldTree): void {
     const holds = (group: Group): boolean =>
       last < group.end &&
       (i >= group.start ||
+        (held && rows.is(i, Is.SOURCE) && rows.readFirst[i] >= group.start) ||
         (group.kind === "scope" && before >= group.start && !rows.is(group.end - 1, Is.LAST)));
     while (home && !holds(home)) home = home.parent;
     tree.home[i] = home;

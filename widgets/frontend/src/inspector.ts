@@ -69,7 +69,7 @@ export class Inspector {
   draw(selected: Node | null, row: number): void {
     const { store, timeline } = this;
     this.step.replaceChildren(...this.stepLines());
-    this.chosen.replaceChildren(...(selected ? this.chosenLines(selected) : []));
+    this.chosen.replaceChildren(...(selected ? this.chosenLines(selected, row) : []));
     this.chosen.hidden = !selected;
     const [position, id] = [String(timeline.position), selected?.id ?? ""];
     const [before, chosen, last] = this.shown.split(" ");
@@ -459,9 +459,10 @@ export class Inspector {
 
   // --- the selected row ---
 
-  private chosenLines(node: Node): HTMLElement[] {
-    if (!node.row) return this.groupLines(node);
-    const row = node.row;
+  /** Of a folded part the reader has selected the last row, or one that it holds. */
+  private chosenLines(node: Node, chosen: number): HTMLElement[] {
+    if (node.group?.end === chosen + 1) return this.groupLines(node);
+    const row = node.row ?? this.store.rows[chosen];
     const act = (text: string, action: () => void): HTMLElement => smallButton(t(text), action);
     const acts = [act("run to here", () => this.actions.to(row.row))];
     if (this.timeline.backTo(row.row) !== null)
@@ -515,7 +516,7 @@ export class Inspector {
             ]),
       );
     lines.push(...notes(row), h("p.mt-acts", {}, ...acts));
-    return lines;
+    return lines.concat(this.groupLines(node));
   }
 
   private groupLines(node: Node): HTMLElement[] {

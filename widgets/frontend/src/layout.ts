@@ -12,6 +12,7 @@ export interface Wish {
   layers?: boolean;
   toggled: [string, boolean][]; // by the group's id
   blocks?: boolean; // of these only the outermost are open: what they hold is a node each
+  held?: boolean; // what is folded holds its weights, which are not seen beside it
   hide?: boolean; // what only hands its input on
   flat?: boolean; // what a gradient wrote is right of all else, not below it
   borders: number[]; // rows at which a tape begins or ends
@@ -54,7 +55,7 @@ export interface Layout {
 
 /** Folds and places; yields now and then, so that the caller may give others a turn or stop. */
 export function* layoutSteps(rows: Skeleton, wish: Wish): Generator<void, Layout> {
-  const tree = foldTree(rows, wish.patterns);
+  const tree = foldTree(rows, wish.patterns, wish.held);
   yield;
   const toggled = new Map(wish.toggled);
   const around = wish.layers ? levels(tree, wish.blocks) : new Set<Group>();
@@ -127,7 +128,7 @@ export function* layoutSteps(rows: Skeleton, wish: Wish): Generator<void, Layout
     if (rows.is(i, Is.LEAF)) continue; // inside a folded group: its readers carry it
     const known = nodeOf.get(group);
     if (known === undefined) {
-      for (const leaf of hoisted(rows, tree, group, open, wish)) {
+      for (const leaf of hoisted(rows, tree, group, shown, open, wish)) {
         if (shown[leaf] >= 0) continue;
         shown[leaf] = node.push(leaf) - 1;
         items.push({ inputs: [], leaf: true, section: sections(i) });
@@ -233,11 +234,14 @@ function hoisted(
   rows: Skeleton,
   tree: FoldTree,
   group: Group,
+  shown: Int32Array,
   open: (g: Group) => boolean,
-  { blocks, patterns, asked = [] }: Wish,
+  { blocks, patterns, held, asked = [] }: Wish,
 ): number[] {
   const most = blocks ? FEW : HOISTED;
-  const isLarge = patterns && rows.count > LARGE;
+  const isLarge = held || (patterns && rows.count > LARGE);
+  // a part into which nothing else is seen to come is given some of its sources
+  const isGiven = held && !groupInputs(rows, tree, group, shown, open).length;
   const isShared = (i: number): boolean =>
     rows.is(i, Is.LEAF) &&
     !rows.is(i, Is.LITERAL) &&
@@ -254,7 +258,7 @@ function hoisted(
     if (rows.is(i, Is.LEAF) && !rows.is(i, Is.LITERAL) && !hiddenBy(tree, i, open)) beside.push(i);
     else if (
       (rows.is(i, Is.DATA) ||
-        (rows.is(i, Is.PARAM) && (!isLarge || isAsked(i))) ||
+        (rows.is(i, Is.PARAM) && (!isLarge || isAsked(i) || (isGiven && rows.is(i, Is.SOURCE)))) ||
         (group.kind !== "scope" && isShared(i))) &&
       inside(i)
     )

@@ -29,7 +29,8 @@ export interface DrawnNode {
 export function drawNode(drawing: Drawing, node: Node): DrawnNode {
   const { store, timeline, plain } = drawing;
   const text = nodeText(store, node);
-  const label = nameOf(node, text.title);
+  const held = heldText(store, drawing.graph, node);
+  const label = nameOf(node, text.title + (held && ` (${held})`));
   const el = s("g", {
     class: "",
     transform: `translate(${node.x} ${node.y})`,
@@ -54,7 +55,7 @@ export function drawNode(drawing: Drawing, node: Node): DrawnNode {
   if (plain)
     el.style.setProperty("--c", heat(timeline.last(node.group ? node.group.end - 1 : node.first)));
   else {
-    drawTexts(drawing, node, drawn, box);
+    drawTexts(drawing, node, drawn, box, held);
     el.append((drawn.title = s("title", {}, label)));
   }
   listen(drawing, node, el);
@@ -95,8 +96,14 @@ function drawBoxes(kind: string, { x, y, w, h }: Rectangle): SVGElement[] {
   ];
 }
 
-/** The title and the number of a node, and room for its value and its adjoint. */
-function drawTexts({ graph, store }: Drawing, node: Node, drawn: DrawnNode, box: Rectangle): void {
+/** The title and the number of a node, the variables it holds, and room for its numbers. */
+function drawTexts(
+  { graph, store }: Drawing,
+  node: Node,
+  drawn: DrawnNode,
+  box: Rectangle,
+  variables: string,
+): void {
   const { title, op, width, unnamed, long, kind, turnText } = nodeText(store, node);
   const write = (name: string, x: number, y: number, text = "", anchor?: string) =>
     s("text", { class: `mt-${name}`, x, y, ...(anchor && { "text-anchor": anchor }) }, text);
@@ -114,7 +121,7 @@ function drawTexts({ graph, store }: Drawing, node: Node, drawn: DrawnNode, box:
   const number = node.row ? `${node.first}` : "";
   el.append(write("number", box.x + box.w - end, box.y + 20, number, "end"));
   const dashes = sayDashes(store, node);
-  const held = dashes || heldText(store, graph, node);
+  const held = dashes || variables;
   // the small node of a number is close below, and edges enter a turned graph's nodes from above
   const y = dashes && !graph.turned ? box.y - 4 : box.y + box.h + 13;
   if (held) el.append(write("held", box.x + box.w / 2, y, held, "middle"));

@@ -10,10 +10,15 @@ import type { Answer, Order } from "./worker";
 
 const POSTER = 10; // columns that are seen at one glance
 const LEVELS: Level[] = ["none", "layers", "blocks", "all"]; // that "auto" tries, in this order
-// the same inside of a call, where the turns of a loop are one node
+const HOLDING: Level[] = ["held", "packed"]; // that it tries next where a graph is too tall
+// the same as LEVELS inside of a call, where the turns of a loop are one node
 const INSIDE: Level[] = ["none", "all"];
 
-export type Level = FoldMode | "blocks";
+const LINE = 7; // columns of a line in a page of usual width,
+const TALL = 13; // and half-slots in its pane, with three of each line for what is around it
+
+/** "held" is "layers", and "packed" is "all", with what is folded holding its weights. */
+export type Level = FoldMode | "blocks" | "held" | "packed";
 
 /**
  * What a reader wishes who has chosen how to fold, and opened or closed parts by hand; `auto` says
@@ -26,14 +31,15 @@ export function wishOf(
   auto = false,
   hide = false,
 ): Wish {
-  const patterns = mode === "all";
+  const patterns = mode === "all" || mode === "packed";
   const blocks = mode === "blocks";
-  const layers = blocks || mode === "layers";
+  const layers = blocks || mode === "held" || mode === "layers";
   return {
     patterns,
     open: !patterns && !layers,
     layers: layers || auto,
     blocks,
+    held: mode === "held" || mode === "packed",
     hide: hide && mode !== "none",
     toggled: [...toggled],
     borders: borders(store.tapes),
@@ -47,6 +53,11 @@ export function wishOf(
       ),
     ],
   };
+}
+
+/** How far these places are apart. */
+function widest(places: Int32Array): number {
+  return Math.max(...places) - Math.min(...places);
 }
 
 const NOW = 2500; // rows that are laid out at once: that takes less time than asking the worker
@@ -141,21 +152,28 @@ export class Planner {
 
   /**
    * The level at which these rows are a poster: the first with few columns, else the one with the
-   * fewest.
+   * fewest; but where weights beside their layers would leave no room for all of it, layers hold
+   * them.
    */
   level(store: Store, inside: boolean): Level {
     if (store.rows.length > LARGE) return "all"; // without trying
     this.skeleton.grow(store.rows, store.sources);
-    let best: [Level, number] = ["none", Infinity];
-    for (const mode of inside ? INSIDE : LEVELS) {
-      const { column, flat } = layoutNow(
-        this.skeleton,
-        wishOf(store, mode, new Map(), true, inside),
-      );
+    const sizeAt = (mode: Level): [Level, number, number] => {
+      const layout = layoutNow(this.skeleton, wishOf(store, mode, new Map(), true, inside));
+      const [columns, slots] = [layout.column, layout.slot].map((places) => 1 + widest(places));
       // two storeys in one line
-      const columns = (flat ? 2 : 1) * (1 + column.reduce((most, one) => Math.max(most, one), 0));
-      if (columns < best[1]) best = [mode, columns];
-      if (columns <= POSTER) break;
+      return [mode, (layout.flat ? 2 : 1) * columns, Math.ceil(columns / LINE) * (slots + 3)];
+    };
+    let best: [Level, number, number] = ["none", Infinity, 0];
+    for (const mode of inside ? INSIDE : LEVELS) {
+      const found = sizeAt(mode);
+      if (found[1] < best[1]) best = found;
+      if (found[1] <= POSTER) break;
+    }
+    for (const mode of inside ? [] : HOLDING) {
+      if (best[2] <= TALL) break;
+      const found = sizeAt(mode);
+      if (found[2] < best[2] && found[1] <= Math.max(POSTER, best[1])) best = found;
     }
     return best[0];
   }

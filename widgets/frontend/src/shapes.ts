@@ -387,28 +387,39 @@ const besideTitle = (text: string, pixels: number): string =>
 
 const SEARCHED = 200; // rows at each end of a folded loop in which variables are looked for
 const HELD = 12; // characters of each of their names
+const HOLDS = /^(variable|source)$/;
 
-/** The first and the last variable that a folded loop hides: `W1 … W19`; "" without variables. */
+/** The first and the last variable that a folded part hides: `W1 … W19`; "" without variables. */
 export function heldText(store: Store, graph: Graph, node: Node): string {
   const { group } = node;
   if (!group || group.kind === "iteration") return "";
   const held = (row: number): string | null => {
     const one = store.rows[row];
-    return one?.kind === "variable" && graph.nodeOf(row) === node ? titleOf(one) : null;
+    return one && HOLDS.test(one.kind) && graph.nodeOf(row) === node ? titleOf(one) : null;
   };
-  const own = `${group.label.replace(/[./]+$/, "")}.`; // the node says it already
-  const fitted = (name: string): string =>
-    shortName(wide(name) > HELD && name.startsWith(own) ? name.slice(own.length) : name, HELD);
   const last = Math.min(group.end, store.rows.length) - 1;
-  let { start } = group; // its first operation; what that reads may be before it
-  while (start > 0 && graph.nodeOf(start - 1) === node) start--;
+  // what its first operation reads may be before that
+  const start = store.rows.findIndex((_, row) => graph.nodeOf(row) === node);
   const near = Array.from({ length: Math.min(SEARCHED, last + 1 - start) }, (_, k) => k);
   const names = [
     ...near.map((k) => held(start + k)),
     ...near.map((k) => held(last - k)).reverse(),
   ].filter((name) => name !== null);
-  const ends = new Set([...names.slice(0, 1), ...names.slice(-1)]);
-  return [...ends].map(fitted).join(" … ");
+  const all = [...new Set(names)];
+  const label = group.label.replace(/[./]+$/, "");
+  const own = `${label}.`;
+  // what the node says already is left out where there would be no room for it
+  const fitted = (name: string): string => {
+    const [, layer, last] = /^(.*)[./](.+)$/.exec(name) ?? [];
+    const rest = all.length > 1 && label && layer?.endsWith(label) ? last : name;
+    return shortName(
+      wide(rest) > HELD && rest.startsWith(own) ? rest.slice(own.length) : rest,
+      HELD,
+    );
+  };
+  return all.length > 2
+    ? `${fitted(all[0])} … ${fitted(all[all.length - 1])}`
+    : all.map(fitted).join(", ");
 }
 
 /** Its value: of a folded group the first operations in it. */

@@ -99,6 +99,42 @@ it("holds the weights of layers in them where a network has many rows", () => {
   expect(heldText(store, graph, head)).toBe("head.weight");
 });
 
+/** Layers in a row, each with variables or sources of its own, and an operation behind each. */
+function stack(layers: number, kind: "variable" | "source", scoped = true): Store {
+  const program = new Program();
+  const made = Array.from({ length: layers }, (_, k) =>
+    kind === "source" ? ["w", "b"].map((name) => program.source(`p[${k}].${name}`, 0.5)) : [],
+  );
+  let x = program.constant(1);
+  for (let k = 0; k < layers; k++) {
+    program.line = scoped ? 3 + k : 3;
+    const own = made[k].length
+      ? made[k]
+      : ["w", "b"].map((name) => program.variable(`fc${k}.${name}`, 0.5));
+    if (scoped) program.scope = ["Net", `fc${k}`];
+    x = program.add(program.mul(x, own[0]), own[1]);
+    program.scope = [];
+    program.line++;
+    x = program.sin(x);
+  }
+  return take(program, x);
+}
+
+it("lets layers and loops hold their weights where a graph would be too high otherwise", () => {
+  const heldAt = (store: Store): [Level, string[]] => {
+    const level = new Planner().level(store, false);
+    const graph = graphAt(store, level);
+    return [level, graph.nodes.map((node) => heldText(store, graph, node)).filter(Boolean)];
+  };
+  expect(heldAt(stack(1, "variable"))).toEqual(["none", []]);
+  const five = Array.from({ length: 5 }, () => "w, b");
+  expect(heldAt(stack(5, "variable"))).toEqual(["held", five]);
+  // what the first layer is given could be among its sources
+  const given = five.slice(1).map((_, k) => `p[${k + 1}].w, p[${k + 1}].b`);
+  expect(heldAt(stack(5, "source"))).toEqual(["held", given]);
+  expect(heldAt(stack(5, "source", false))).toEqual(["packed", ["p[0].w … p[4].b"]]);
+});
+
 it("shows every layer of a network that has few", () => {
   const parts = ["n1", "qkv", "proj", "n2", "up", "down"];
   expect(titles(graphAt(transformer(2), "layers"))).toEqual(["emb", ...parts, ...parts, "head"]);
