@@ -36,6 +36,22 @@ def test_a_cell_shows_the_sum_below_a_node_of_a_small_tape(page):
     assert page.evaluate(VISIBLE, ".mt-addends, .mt-product, .mt-node") == [True] * 5
 
 
+def test_a_cell_has_no_hole_between_two_lines(page):
+    """The pane of ten rows in a cell of JupyterLab leaves room for the buttons, the results and the table."""
+    from minitape_widgets.saved_page import build_html_page
+
+    x, y = tf.Variable(0.7, name="x"), tf.Variable(-1.2, name="y")
+    with tf.GradientTape() as tape:
+        s = x * y
+        z = tf.exp(s) + x / (1.0 + y**2)
+    page.set_viewport_size({"width": 1280, "height": 800})
+    text = build_html_page(tf.snapshot(tape, z, [x, y]))
+    page.set_content(text.replace('<main id="view" data-fill', '<main id="view" style="width: 845px"'))
+    page.wait_for_selector(".mt-node")
+    assert page.evaluate(VISIBLE, ".mt-node") == [True] * 10
+    assert page.locator(".mt-pane").evaluate("pane => pane.clientHeight") <= 480
+
+
 def test_the_whole_graph_is_in_view_if_a_lower_table_makes_room(show, page):
     page.set_viewport_size({"width": 1440, "height": 840})
     weights = [tf.Variable(float(k), name=f"w{k}") for k in range(7)]

@@ -129,6 +129,13 @@ const viewNames = renaming({
   ...{ stage: "xe", focused: "xf", isMoved: "xg", revealed: "xh", numberOf: "xi", goal: "xj" },
   ...{ loops: "xk", parent: "xl", selected: "xm", changed: "xn", columns: "xo" },
   ...{ place: "xq", plain: "xr", layers: "xs", lines: "xt" },
+  ...{ beforeTurn: "ya", isOpening: "yb", choosePlace: "yc", belowOthers: "yd", inTime: "ye" },
+  ...{ loopsOf: "yf", isApart: "yg", writeCode: "yh", showEnds: "yi", runSweep: "yj" },
+  ...{ makePlan: "yk", isInside: "yl", hasBegun: "ym", goRow: "yn", findStep: "yo" },
+  ...{ exportAs: "yp", edgeLine: "yq", addToken: "yr", scopeOf: "ys", runStep: "yt" },
+  ...{ imagine: "yu", addSeen: "yv", blamed: "yw" },
+  ...{ stood: "zg", shoot: "zh", plans: "zi", guess: "zj", toTurn: "zk", refuse: "zl" },
+  ...{ nudges: "zm", invite: "zn", refit: "zo", isFar: "zp", badIn: "zq" },
 });
 
 // Functions of the language that are called so often that short names save three kilobytes. No

@@ -7,7 +7,7 @@ import { FAR, type Edge } from "./place";
 import type { Row, SweepStep, Tape, PathBreak } from "./schema";
 import type { Store } from "./store";
 import { WRITTEN } from "./skeleton";
-import { extentsOf, lanesOf } from "./wrap";
+import { extentsOf, lanesOf, squeezed } from "./wrap";
 import { t } from "./words";
 
 export const NODE_W = 132;
@@ -144,7 +144,7 @@ export const READ = 0.92;
  */
 export function buildGraph(
   store: Store,
-  layout: Layout,
+  placed: Layout,
   wrap = 0,
   pitch = COLUMN,
   room = 0,
@@ -152,6 +152,12 @@ export function buildGraph(
 ): Graph {
   const turned = room > 0;
   const per = wrap || Infinity;
+  const isNumber = (index: number): boolean => isBare(store.rows[placed.node[index]] ?? null);
+  // in a graph that grows, what was drawn would move
+  const layout =
+    wrap && !turned && !store.recording
+      ? { ...placed, ...squeezed(placed, per, isNumber) }
+      : placed;
   const groups: Group[] = layout.groups.map((group) => ({
     ...group,
     label: partName(store, group.label),

@@ -7,6 +7,7 @@ import { Planner, wishOf, type Level } from "../src/planner";
 import { heldText } from "../src/shapes";
 import { Skeleton } from "../src/skeleton";
 import { Store } from "../src/store";
+import { squeezed } from "../src/wrap";
 import { Program } from "./programs";
 
 /** A transformer: an embedding, blocks of six layers, and a head; each layer has a weight. */
@@ -171,4 +172,15 @@ it("shows what every turn of a long loop reads beside the folded loop", () => {
   const read = graph.edges(loop.index).map(({ from }) => graph.nodes[from].first);
   expect(new Set(read)).toEqual(new Set([0, 1, u]));
   expect(graph.nodes).toHaveLength(4);
+});
+
+it("leaves no half-slot of a line empty, as an edge that passes other lines would", () => {
+  const [column, slot] = [
+    [0, 0, 1, 2],
+    [0, 6, 10, 20],
+  ].map((list) => Int32Array.from(list));
+  const edges = Int32Array.from([0, 0, 1, 0, 2, 1, -3, 2, 14]); // it passes columns 1 and 2
+  const found = squeezed({ column, slot, edges }, 2, (i) => i === 1);
+  expect([...found.slot]).toEqual([1, 3, 4, 1]); // the number takes one
+  expect([...found.edges]).toEqual([0, 0, 1, 0, 2, 1, 0, 2, 0]);
 });
