@@ -417,6 +417,20 @@ def test_both_graphs_are_in_view_and_a_row_moves_on_to_the_column_of_its_partner
 
 
 @pytest.mark.browser
+def test_a_phone_opens_a_comparison_with_a_step_in_full_strength(page, tmp_path):
+    """It shows one of the tapes, which may not have the step of the other one."""
+    TapeView.compare(record_sine(False), record_sine(True)).save(tmp_path / "both.html")
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.set_content((tmp_path / "both.html").read_text(encoding="utf-8"))
+    page.locator(".mt-view").nth(1).wait_for()
+    wait_for_frame(page)
+    assert "Forward" in page.locator(".mt-step").first.inner_text() and page.locator(".mt-apart").count() == 0
+    page.locator(".mt-view").first.focus()
+    type_keys(page, "End")
+    assert page.locator(".mt-apart").count() == 1
+
+
+@pytest.mark.browser
 def test_a_tape_without_the_step_of_the_other_says_so(page, tmp_path):
     TapeView.compare(record_sine(False), record_sine(True)).save(tmp_path / "both.html")
     page.set_content((tmp_path / "both.html").read_text(encoding="utf-8"))

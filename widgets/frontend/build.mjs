@@ -136,6 +136,7 @@ const viewNames = renaming({
   ...{ imagine: "yu", addSeen: "yv", blamed: "yw" },
   ...{ stood: "zg", shoot: "zh", plans: "zi", guess: "zj", toTurn: "zk", refuse: "zl" },
   ...{ nudges: "zm", invite: "zn", refit: "zo", isFar: "zp", badIn: "zq" },
+  ...{ near: "zr", seen: "zs", tops: "zt", twin: "zu", told: "zv", captions: "zw" },
 });
 
 // Functions of the language that are called so often that short names save three kilobytes. No

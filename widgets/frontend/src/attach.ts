@@ -12,6 +12,8 @@ import { View } from "./view";
 import { t } from "./words";
 
 const groups = new Map<string, Set<View>>(); // views that are compared
+const PHONE = 481; // pixels of a window
+
 let leads: View | null = null; // the one that the others follow just now
 
 /** Takes a view out of its comparison. */
@@ -139,6 +141,8 @@ export function attach(
   const leader = compared.find((one) => !one.store.differs?.missing) ?? view;
   if (leader.store.differs) leader.go(leader.store.differs.row + 1);
   together(leader);
+  // a phone shows one of them, which is not to be pale before the reader has moved
+  if (window.innerWidth < PHONE) for (const one of compared) setApart(one, false);
   return view;
 }
 

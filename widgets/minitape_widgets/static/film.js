@@ -1,4 +1,4 @@
-/* minitape film, source 618e982b7fd0dbe8 */
+/* minitape film, source c0498d4f8c8dde8d */
 /* With gifenc:
 The MIT License (MIT)
 Copyright (c) 2017 Matt DesLauriers
