@@ -221,3 +221,13 @@ def test_without_a_kernel_an_unknown_inside_is_said_to_be_so(show):
     page = show(snapshot | {"insides": []})
     type_keys(page, "Home", *["ArrowRight"] * (row + 1), "Enter")
     page.locator(".mt-help", has_text="You can't look inside this call").wait_for()
+
+
+@pytest.mark.browser
+def test_a_call_that_opens_is_a_pile_of_cards(show):
+    snapshot = tf.snapshot(*branching())
+    page = show(snapshot)
+    page.locator(".mt-card").first.wait_for()
+    piles = page.locator(".mt-node", has=page.locator(".mt-card"))
+    assert [pile.get_attribute("data-id") for pile in piles.all()] == [f"r{only(snapshot)['row']}"]
+    assert piles.locator(".mt-card").count() == 2

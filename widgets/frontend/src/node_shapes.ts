@@ -5,7 +5,7 @@ import type { Box as Rectangle } from "./camera";
 import { BARE_H, isBare, NODE_H, NODE_W, type Graph, type Node } from "./graph";
 import { heat } from "./scale";
 import type { Value } from "./schema";
-import { entersRight, heldText, nodeText, PILE } from "./shapes";
+import { entersRight, heldText, nodeText, opens, PILE } from "./shapes";
 import { describe } from "./value";
 import { t } from "./words";
 
@@ -51,7 +51,7 @@ export function drawNode(drawing: Drawing, node: Node): DrawnNode {
     profile: "",
   };
   const box = boxOf(drawing.graph, node);
-  el.append(...drawBoxes(text.kind, box));
+  el.append(...drawBoxes(text.kind, box, opens(node)));
   if (plain)
     el.style.setProperty("--c", heat(timeline.last(node.group ? node.group.end - 1 : node.first)));
   else {
@@ -84,13 +84,13 @@ function boxOf(graph: Graph, node: Node): Rectangle {
 
 const RADIUS: Record<string, number> = { source: NODE_H / 2, operation: 9, group: 6 };
 
-/** The outlines of a node: a group is a pile of cards, a variable has two borders. */
-function drawBoxes(kind: string, { x, y, w, h }: Rectangle): SVGElement[] {
+/** The outlines of a node: what opens is a pile of cards, a variable has two borders. */
+function drawBoxes(kind: string, { x, y, w, h }: Rectangle, isPile: boolean): SVGElement[] {
   const outline = (name: string, x: number, y: number, w: number, h: number, rx: number) =>
     s("rect", { class: `mt-${name}`, x, y, width: w, height: h, rx });
-  const piled = kind === "group" ? [PILE, PILE / 2] : [];
+  const piled = isPile ? [PILE, PILE / 2] : [];
   return [
-    ...piled.map((by) => outline("card", by, -by, NODE_W, NODE_H, 6)),
+    ...piled.map((by) => outline("card", by, -by, NODE_W, NODE_H, RADIUS[kind])),
     outline("box", x, y, w, h, RADIUS[kind] ?? 3),
     ...(kind === "variable" ? [outline("inner", 3, 3, NODE_W - 6, NODE_H - 6, 1.5)] : []),
   ];

@@ -27,6 +27,9 @@ const BARE = 7; // and into that of a number
 export const SIDES = 12; // and of a shape, beside which there is a picture
 const LEAST = 7; // beside a name too: `(1, 16)`
 
+/** Is there more in a node: a folded part, or the rows inside of a call? It is a pile of cards. */
+export const opens = ({ group, row }: Node): boolean => !!group || row?.op === "function";
+
 /** Where an edge enters its node, on the left; in a lower storey on the right. */
 export function portY(node: Node, edge: Edge): number {
   return node.y + (NODE_H * (edge.port + 1)) / (edge.ports + 1);
@@ -37,7 +40,7 @@ export function portY(node: Node, edge: Edge): number {
  * the graph is turned, above a pile of cards; in a lower storey on the other side.
  */
 export function entry({ turned }: Graph, node: Node, edge: Edge, away: number): Point {
-  const pile = turned && node.group ? PILE : 0;
+  const pile = turned && opens(node) ? PILE : 0;
   const at = node.storey ? (turned ? NODE_H : NODE_W) + away : -away - pile;
   return turned
     ? [node.x + (NODE_W * (edge.port + 1)) / (edge.ports + 1), node.y + at]
@@ -48,10 +51,11 @@ export function entry({ turned }: Graph, node: Node, edge: Edge, away: number): 
 export const entersRight = ({ turned }: Graph, { storey }: Node): boolean => storey > 0 && !turned;
 
 /** The place at which the edges of a node begin: of a pile of cards at the last one. */
-function exit({ turned }: Graph, { x, y, storey, group }: Node): Point {
+function exit({ turned }: Graph, node: Node): Point {
+  const { x, y, storey } = node;
   return turned
     ? [x + NODE_W / 2, storey ? y : y + NODE_H]
-    : [storey ? x : x + NODE_W + (group ? PILE : 0), y + NODE_H / 2];
+    : [storey ? x : x + NODE_W + (opens(node) ? PILE : 0), y + NODE_H / 2];
 }
 
 const round = (x: number): number => Math.round(x * 10) / 10;
