@@ -297,7 +297,7 @@ def test_a_loop_that_is_opened_shows_the_present_turn(show):
     type_keys(page, "End", *["ArrowLeft"] * 40, "u")
     current = page.locator(".mt-node.mt-current")
     wait_for_frame(page)
-    assert current.locator(".mt-title").text_content().startswith("iteration ")
+    assert current.locator(".mt-title").text_content().startswith("turn ")
     node, pane = read_box(current), read_box(page.locator(".mt-pane"))
     assert pane["y"] <= node["y"] and node["y"] + node["height"] <= pane["y"] + pane["height"]
 

@@ -31,7 +31,7 @@ NAMES = re.compile(
     r"unconnected_gradients=\"zero\"|t(?:f|ape)\.\w+(\.\w+)*|const|tape|float32|None|Enter|Esc|Home|End|Space|Shift\+[←→]|dtype|kernel|weight|total|unused|sqrt|loss|"
     r"watch\(\)|Python|TapeView[.\w(=), ]*|squeeze|SVG|PNG|GIF|HTML"
 )
-MADE = {"iteration {0}", "turn {0}", *(f"fold: {how}" for how in ("auto", "layers", "all", "none"))}
+MADE = {f"fold: {how}" for how in ("auto", "layers", "all", "none")}
 FIELDS = re.compile(r"\{\w+\}")
 
 

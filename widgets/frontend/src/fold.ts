@@ -301,14 +301,7 @@ function pages(builder: Builder, iterations: Token[][], first: number, parent: G
   iterations.forEach((tokens, k) => {
     if (isEachOnePart) return hang(builder, tokens[0].part, parent);
     const end = tokens.at(-1)!.end;
-    const group = makeGroup(
-      builder,
-      "iteration",
-      `iteration ${first + k + 1}`,
-      tokens[0].start,
-      end,
-      1,
-    );
+    const group = makeGroup(builder, "iteration", `turn ${first + k + 1}`, tokens[0].start, end, 1);
     hang(builder, group, parent);
     for (const token of tokens) hang(builder, token.part, group);
   });
@@ -358,7 +351,7 @@ export function hiddenBy(
 /** What a folded group shows as its title. */
 export function groupTitle(group: Pick<Group, "kind" | "label" | "count">): string {
   if (group.kind !== "repeat")
-    return group.label.replace(/^(iteration|turn) (\d+)$/, (_, word, n) => t(`${word} {0}`, n));
+    return group.label.replace(/^turn (\d+)$/, (_, n) => t("turn {0}", n));
   const label = group.label.replace(/[./]+$/, ""); // what the numbers of layers followed: `blocks.`
   const name =
     // a node has no room for more digits
