@@ -91,6 +91,15 @@ def test_a_film_shows_values_products_and_the_gradient(page, two_way_tape):
 
 
 @pytest.mark.browser
+def test_the_page_shows_the_end_of_a_film_until_it_plays(page, two_way_tape):
+    show(page, film(two_way_tape[0]).forward())
+    assert page.evaluate("film.time === film.duration")
+    assert page.locator(".mt-film .mt-todo").count() == 0  # All nodes have their numbers.
+    page.locator(".mt-film-bar button").first.click()
+    page.wait_for_function("0 < film.time && film.time < film.duration / 2")  # It plays from the beginning.
+
+
+@pytest.mark.browser
 def test_the_button_says_pause_while_the_film_plays(page, two_way_tape):
     show(page, film(two_way_tape[0]).forward())
     button = page.locator(".mt-film-bar button").first

@@ -5,7 +5,7 @@ import { h, s } from "../src/dom";
 import { boxOf } from "../src/export";
 import { Fitting } from "../src/fitting";
 import { Folding } from "../src/folding";
-import { buildGraph, PAD, stage, type Graph } from "../src/graph";
+import { buildGraph, COLUMN, PAD, stage, TIGHT, type Graph } from "../src/graph";
 import { drawnEdge, LETTER } from "../src/labels";
 import type { Layout } from "../src/layout";
 import { Marks } from "../src/marks";
@@ -126,7 +126,7 @@ export class Director {
     folding.layOut();
     folding.destroy();
     if (!layout) throw new Error(t("This tape is too long for a film."));
-    const line = buildGraph(this.store, this.flatIfCut(layout));
+    const line = this.findLargest(this.flatIfCut(layout));
     if (this.scaleOf(line) >= LEGIBLE) return line;
     const fitting = new Fitting(
       this.camera,
@@ -139,6 +139,13 @@ export class Director {
       () => false,
     );
     return fitting.wrapped(layout);
+  }
+
+  /** The graph of a layout in one line, with closer columns where that makes it larger. */
+  private findLargest(layout: Layout): Graph {
+    const graphs = [COLUMN, TIGHT].map((pitch) => buildGraph(this.store, layout, 0, pitch));
+    const scales = graphs.map((graph) => Math.min(LARGEST, this.scaleOf(graph)));
+    return graphs[scales.indexOf(Math.max(...scales))];
   }
 
   /** The cut needs a graph of one storey. */

@@ -53,7 +53,8 @@ export class Film {
     this.el = home;
     this.fault = this.director.findFault();
     this.note.textContent = this.fault;
-    this.go(0);
+    // until it plays, the page shows how it ends: at its begin nothing has a number
+    this.go(this.duration);
   }
 
   get duration(): number {
