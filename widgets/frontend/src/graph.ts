@@ -17,7 +17,7 @@ export const BARE_H = 30; // of a number
 export const COLUMN = 246;
 export const TIGHT = 222; // the same where there would be no room for all columns otherwise
 // and where that saves a line, or an article has room for one more: cards are above and below
-export const NEAR = 184;
+export const NEAR = 187;
 export const HALF = 40; // height of a half-slot
 export const SLOPING = 56; // the same where slopes are written below the nodes
 export const PAD = 18;
