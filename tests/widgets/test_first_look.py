@@ -231,3 +231,14 @@ def test_layers_hold_their_weights_where_the_graph_would_be_cut(show, page):
     page.locator(".mt-chosen button", has_text="unfold").click()
     page.wait_for_function("document.querySelectorAll('.mt-node').length === 11")
     assert "fc2.bias" in page.locator(".mt-node .mt-title").all_text_contents()
+
+
+def test_a_name_that_the_table_cuts_is_its_lines_title(show):
+    long = "regularization_strength_of_the_second_hidden_layer"
+    x, y = tf.Variable(2.0, name=long), tf.Variable(3.0, name="y")
+    with tf.GradientTape() as tape:
+        z = x * y
+    lines = show(tf.snapshot(tape, z, [x, y])).locator(".mt-lines [data-row]")
+    lines.first.wait_for()
+    assert "…" in lines.first.text_content()
+    assert [line.get_attribute("title") for line in lines.all()] == [long, "", ""]

@@ -157,6 +157,7 @@ export class Table {
       row.line === null ? "" : String(row.line),
     ];
     texts.forEach((text, k) => setText(line.children[k + 1], text));
+    line.title = texts[1] === name ? "" : name; // which is cut
     line.children[5].className = `mt-c-adjoint ${kind}`;
     let names = `mt-line mt-k-${row.kind}`;
     if (!done) names += " mt-todo";

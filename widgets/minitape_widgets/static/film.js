@@ -1,4 +1,4 @@
-/* minitape film, source f299618c72a8bdb0 */
+/* minitape film, source 81602ee867ce33be */
 /* With gifenc:
 The MIT License (MIT)
 Copyright (c) 2017 Matt DesLauriers

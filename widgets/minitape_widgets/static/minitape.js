@@ -1,4 +1,4 @@
-/* minitape element, source 37341e57be2c6ff3 */
+/* minitape element, source fe1d71b12004c52a */
 /* With gifenc:
 The MIT License (MIT)
 Copyright (c) 2017 Matt DesLauriers
