@@ -4,6 +4,7 @@ import pytest
 
 import minitape as tf
 from minitape.bridges.recording import Recording
+from tests.jupyterlab_page import read_box
 
 from .conftest import read_position, type_keys
 
@@ -242,3 +243,29 @@ def test_a_name_that_the_table_cuts_is_its_lines_title(show):
     lines.first.wait_for()
     assert "…" in lines.first.text_content()
     assert [line.get_attribute("title") for line in lines.all()] == [long, "", ""]
+
+
+def test_no_pile_of_cards_covers_the_weights_that_the_layer_above_it_holds(show, page):
+    page.set_viewport_size({"width": 1280, "height": 800})
+    recording = Recording("by hand")
+    numbers = [0.5, -0.25, 1.0, 2.0]
+    x = recording.add_leaf(numbers, name="x", kind="constant")
+
+    def add_layer(name, inputs):
+        w, b = (recording.add_leaf(numbers, name=f"{name}.{kind}", kind="variable") for kind in ("weight", "bias"))
+        return recording.add_operation("linear", [inputs, w, b], numbers, label="linear", scope=("Net", name))
+
+    heads = [add_layer(name, x) for name in ("query", "key", "value")]
+    h = recording.add_operation("add_n", heads, numbers, label="Σ", scope=("Net",))
+    for name in ("out", "up", "down"):
+        h = add_layer(name, h)
+    recording.add_backward_pass([h])
+    recording.close()
+    show(recording.snapshot())
+    held, cards = ([read_box(one) for one in page.locator(query).all()] for query in (".mt-held", ".mt-node .mt-card"))
+    assert len(held) == 6
+    for text in held:
+        for card in cards:
+            is_below = card["y"] > text["y"] and card["x"] < text["x"] + text["width"] and text["x"] < card["x"] + 132
+            # The box of a text has four pixels below the line that its letters stand on.
+            assert not is_below or text["y"] + text["height"] <= card["y"] + 4

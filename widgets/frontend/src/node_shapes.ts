@@ -123,7 +123,7 @@ function drawTexts(
   const dashes = sayDashes(store, node);
   const held = dashes || variables;
   // the small node of a number is close below, and edges enter a turned graph's nodes from above
-  const y = dashes && !graph.turned ? box.y - 4 : box.y + box.h + 13;
+  const y = dashes && !graph.turned ? box.y - 4 : box.y + box.h + 10;
   if (held) el.append(write("held", box.x + box.w / 2, y, held, "middle"));
   drawn.value = write("value", box.x + pad, bare ? box.y + 20 : 38);
   drawn.adjoint = write("adjoint", pad, 54);
