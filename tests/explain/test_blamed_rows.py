@@ -120,6 +120,17 @@ NONFINITE = {
                                         {0: [NAN, NAN], 2: [NAN, NAN], 3: [1, 1]}, ("nan_forward", 2, "")),
     "infinities that are added": ([X, MINUS_INF, row("AddV2", [0, 1], [-INF, -INF]), row("Softmax", [2], [NAN, NAN])],
                                   {0: [NAN, NAN], 2: [NAN, NAN], 3: [1, 1]}, ("nan_input", 1, "")),
+    "a selection with a NaN that no input has": ([X, HIDING_MASK, row("SelectV2", [1, 0], [NAN, 2.0])],
+                                                 {0: [0, 1], 2: [1, 1]}, ("nan_forward", 2, "")),
+    "a selection from data with a NaN that no input has": (
+        [X, HIDING_MASK, row("SelectV2", [1, 1], [NAN, 2.0], tracked=False), row("Mul", [0, 2], [NAN, 4.0])],
+        {0: [NAN, 2], 3: [1, 1]}, ("nan_input", 2, "")),
+    "the first reader of infinities": ([X, row("constant", value=-INF), row("AddV2", [0, 1], [-INF, -INF]),
+                                        row("Sub", [2, 1], [NAN, NAN])],
+                                       {0: [NAN, NAN], 2: [NAN, NAN], 3: [1, 1]}, ("nan_forward", 2, "")),
+    "a huge value of a type with a small range": (
+        [row("variable", value=[6e4, 2.0], dtype="float16"), row("Mul", [0, 0], [INF, 4.0], dtype="float16")],
+        {0: [1, 1], 1: [1, 1]}, ("nan_forward", 1, "")),
     "a derivative": ([X, row("Sqrt", [0], [0.0, 1.4]), row("Sum", [1], 1.4)], {0: [INF, 1], 1: [1, 1], 2: 1},
                      ("nan_backward", 1, "")),
     "a derivative of a huge adjoint": ([X, row("Mul", [0, 0], [1.0, 4.0]), row("Sum", [1], 5.0)],
@@ -201,6 +212,9 @@ ZEROS = {
                     ("zero_factor", 2, "both")),
     "a factor that a relu made zero": ([X, row("Relu", [0], NO), row("Mul", [1, 1], NO)], {0: NO, 1: NO, 2: ONES},
                                        ("dead_relu", 1, "")),
+    "a factor that a relu of data made zero": (
+        [X, row("constant", value=[-1.0, -2.0]), row("Relu", [1], NO, tracked=False), row("Mul", [0, 2], NO)],
+        {0: NO, 3: ONES}, ("dead_relu", 2, "")),
     "elements that cancel": ([SCALAR, FACTOR, row("Mul", [0, 1], [1.0, -1.0])], {0: 0, 2: ONES},
                              ("zero_sum", 2, "elements")),
     "an underflow in a product": ([X, row("constant", value=[1e-30, 1e-30]), row("Mul", [0, 1], NO)],
@@ -244,6 +258,19 @@ def test_the_operation_that_made_a_gradient_zero(descriptions, adjoints, expecte
     assert summarize(zero_nan.find_cause_of_zero(question)) == expected
 
 
+def test_a_gradient_is_zero_only_if_each_use_of_the_source_and_each_target_has_a_zero_adjoint() -> None:
+    rows = [X, row("Relu", [0], NO), row("variable", value=ONES), row("AddV2", [1, 2], ONES)]
+    for second, expected in (([0, 3], None), (NO, ("dead_relu", 1, ""))):
+        shares = {(3, 1): ONES, (3, 2): second, (1, 0): NO}
+        question = build_question(rows, {0: NO, 1: ONES, 2: second, 3: ONES}, shares)
+        question.source_rows = [0, 2]
+        assert summarize(zero_nan.find_cause_of_zero(question)) == expected
+    for seed, expected in ((ONES, ("dead_relu", 1, "")), (NO, ("zero_seed", 3, ""))):
+        question = build_question(rows, {0: NO, 1: seed, 3: NO}, {(1, 0): NO})
+        question.target_rows = question.sweep.target = [3, 1]
+        assert summarize(zero_nan.find_cause_of_zero(question)) == expected
+
+
 PATHS = [X, row("Sin", [0], ONES), row("Neg", [0], ONES), row("AddV2", [1, 2], NO)]
 BY_SHARES = {
     "two paths": (PATHS, {0: NO, 1: ONES, 2: ONES, 3: ONES}, {(2, 0): [-1, -1], (1, 0): ONES}, ("zero_sum", 1, "")),
@@ -259,6 +286,20 @@ BY_SHARES = {
         {0: NO, 1: ONES, 2: ONES, 3: ONES}, {(2, 0): [-1, -1], (1, 0): ONES}, ("zero_sum", 1, "")),
     "copies that cancel": ([SCALAR, row("Other", [0], [1.0, 1.0]), row("Sin", [1], ONES)],
                            {0: 0, 1: [1, -1], 2: ONES}, {(2, 1): [1, -1], (1, 0): 0}, ("zero_sum", 2, "elements")),
+    "copies of which some don't cancel": (
+        [X, row("Other", [0], [ONES, ONES]), row("Sin", [1], [ONES, ONES])],
+        {0: NO, 1: [[1, 1], [-1, 1]], 2: [ONES, ONES]}, {(2, 1): [[1, 1], [-1, 1]], (1, 0): NO}, ("saturated", 1, "")),
+    "a hook at a value of another source": (
+        [X, row("Relu", [0], NO), row("variable", value=ONES), row("Sin", [2], ONES), row("AddV2", [1, 3], ONES)],
+        {0: NO, 1: ONES, 2: NO, 3: NO, 4: ONES}, {(4, 1): ONES, (4, 3): ONES, (3, 2): NO, (1, 0): NO},
+        ("dead_relu", 1, "")),
+    "a zero that went to a constant": (
+        [X, row("Relu", [0], NO), ZERO_FACTOR, row("AddV2", [1, 2], NO)],
+        {0: NO, 1: ONES, 3: ONES}, {(3, 1): ONES, (3, 2): NO, (1, 0): NO}, ("dead_relu", 1, "")),
+    "a sum that another share completed": (
+        [X, row("Sin", [0], ONES), row("Neg", [0], ONES), row("Mul", [0, 1], ONES), row("AddN", [1, 2, 3], NO)],
+        {0: NO, 1: ONES, 2: ONES, 3: ONES, 4: ONES},
+        {(4, 1): ONES, (4, 2): ONES, (4, 3): ONES, (3, 0): ONES, (2, 0): [-2, -2], (1, 0): ONES}, ("zero_sum", 1, "")),
     "copies that don't cancel": ([SCALAR, row("Other", [0], [1.0, 1.0]), row("Sin", [1], ONES)],
                                  {0: 0, 1: [1, 1], 2: ONES}, {(2, 1): ONES, (1, 0): 0}, ("saturated", 1, "")),
 }  # fmt: skip
@@ -292,3 +333,21 @@ STOPPED = {
 def test_the_row_that_passed_on_no_adjoint(adjoints, shares, stopped_at) -> None:
     question = build_question([X, row("Sin", [0], ONES), SUM], adjoints, shares)
     assert zero_nan.find_row_that_passed_on_no_adjoint(question) == stopped_at
+
+
+def test_the_adjoints_of_a_list_are_not_recorded_so_a_list_stops_none() -> None:
+    rows = [X, row("TensorListFromTensor", [0], dtype="variant"), SUM]
+    assert zero_nan.find_row_that_passed_on_no_adjoint(build_question(rows, {2: 1}, {})) is None
+
+
+def test_without_an_adjoint_or_a_value_nothing_is_said_about_their_sizes() -> None:
+    question = build_question([X, row("Relu", [0]), SUM], {0: NO, 1: ONES, 2: 1})
+    small = [np.array([1e-30])]
+    assert zero_nan.is_relu_zero_or_unknown_at_adjoint(question, 1)
+    without = build_question([X, row("Relu", [0], ONES), SUM], {0: NO, 2: 1e-30})
+    assert zero_nan.is_relu_zero_or_unknown_at_adjoint(without, 1)
+    assert not zero_nan.does_broadcast_cancel(without, 1)
+    assert not zero_nan.does_adjoint_times_factor_underflow(without, 1, small)
+    assert zero_nan.does_adjoint_times_factor_underflow(without, 2, small)
+    without.rows[2].dtype = "int32"
+    assert not zero_nan.does_adjoint_times_factor_underflow(without, 2, small)
