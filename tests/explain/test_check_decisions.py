@@ -10,6 +10,7 @@ from minitape.explain.fixes.dialects import TAPE
 from minitape.explain.reasons import checks, question
 from minitape.explain.reasons.adapter import Adapter
 from minitape.explain.reasons.check_order import FrameworkChecks, find_path_break
+from minitape.explain.reasons.program_text import find_statement
 from minitape.explain.reasons.question import Creation, Finding, Question
 from minitape.recording.recorded_rows import (
     OTHER_RECORDING,
@@ -116,6 +117,10 @@ BREAKS = {
     "a gradient of another tape": ([("outside_tape", 7), ("outside_tape", 8, "gradient")],
                                    [("outside_tape", 8)]),
     "an integer of a step": ([("nondifferentiable", 7), ("integer_dtype", 8)], [("nondifferentiable", 7)]),
+    "a gradient of another tape behind another cause": ([("stop_gradient", 7), ("outside_tape", 8, "gradient")],
+                                                        [("stop_gradient", 7), ("outside_tape", 8)]),
+    "the same cause again behind an open step": ([("stop_gradient", 7), ("", 0), ("stop_gradient", 8)],
+                                                 [("stop_gradient", 7), ("stop_gradient", 8)]),
     "what wasn't recorded": ([("computed_before_tape", 7), ("not_recorded", 8)], [("computed_before_tape", 7)]),
     "prepared and stored on one line": ([("outside_tape", 7), ("state", 7)], [("state", 7)]),
     "prepared and stored on two lines": ([("outside_tape", 7), ("state", 8)], [("outside_tape", 7), ("state", 8)]),
@@ -209,6 +214,8 @@ def test_a_value_that_left_beside_an_open_path_matters_if_it_comes_back(text, me
         [("left_through_numpy", 1, method, True)] if is_told else []
     )
     assert checks.find_escapes_beside_open_path(asked, found) == []
+    asked.escapes *= 2  # A line is reported once, however often a value leaves there.
+    assert len(checks.find_escapes_beside_open_path(asked, [])) == len(found)
 
 
 def test_a_value_that_left_matters_if_the_text_is_unknown_or_a_later_row_uses_it() -> None:
@@ -310,6 +317,42 @@ def test_a_result_of_the_source_is_dropped_before_the_target(descriptions, targe
     assert (None if finding is None else (finding.cause, finding.row, finding.variant)) == (
         None if row is None else ("independent", row, "dropped")
     )
+
+
+def test_without_a_target_any_result_of_the_source_is_dropped() -> None:
+    rows = build_rows(X, ("Sin", [0]))
+    finding = checks.find_result_unused_by_target(Question(Facts(), rows, [0], [], None))
+    assert (finding.cause, finding.row, finding.variant) == ("independent", 1, "dropped")
+
+
+STACKS = {
+    "at the first difference": ([2, 3], [2, 4], 3),
+    "no other calls": ([2, 3], [], 3),
+    "the same calls, and more": ([2, 3], [2], 3),
+    "the same calls": ([2, 3], [2, 3], 3),
+    "fewer calls": ([2], [2, 3], 2),
+    "a deeper line that stores its result": ([2, 3, 1, 4], [2, 4], 1),
+    "a line above that stores its result": ([1, 3], [1, 4], 3),
+    "the deepest of two that store": ([2, 1, 5, 3], [3], 5),
+    "nothing ran": ([], [2], None),
+}
+
+
+@pytest.mark.parametrize(("stack", "other", "line"), STACKS.values(), ids=STACKS)
+def test_the_statement_at_which_two_call_stacks_part(stack, other, line) -> None:
+    file = with_text("self.w = make()\nw = f()\nu = g()\nh()\nws[0] = make()\n", "stacks.py")
+    call_stack, other_stack = ([(file, number) for number in numbers] for numbers in (stack, other))
+    found = checks.find_divergence_site_or_deeper_storing_site(call_stack, other_stack)
+    assert found == (NOWHERE if line is None else (file, line))
+
+
+def test_a_site_moves_to_the_first_line_of_its_statement() -> None:
+    file = with_text("w = f(\n    1\n)\n", "moved.py")
+    assert checks.move_site_to_statement_start(find_statement((file, 2)), (file, 2)) == (file, 1)
+
+
+def test_a_source_without_a_row_has_no_statement_that_rebound_it() -> None:
+    assert checks.find_rebound_name(build_question([X, ("Sin", [0])], [])) is None
 
 
 # -- paths and rows --------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 Questions are built by hand here, so that two paths differ in nothing but the causes of their breaks.
 """
 
+import linecache
 from itertools import pairwise
 
 import pytest
@@ -72,6 +73,30 @@ def test_each_line_outside_of_the_recording_counts(cause) -> None:
 def test_of_equal_breaks_the_one_before_the_block_is_reported_last() -> None:
     assert build_question(["detach"], ["detach"], clocks=(1, 9), block_clock=5).path[0].row == 2
     assert build_question(["detach"], ["detach"], clocks=(9, 1), block_clock=5).path[0].row == 1
+
+
+@pytest.mark.parametrize("target", [1, 2])
+def test_of_equal_cuts_the_one_of_a_training_target_is_reported_last(target) -> None:
+    text = "target = net(x).detach()\ny = net(x).detach()\n"
+    linecache.cache["targets.py"] = (len(text), None, text.splitlines(True), "targets.py")
+    question = build_question(["detach"], ["detach"])
+    question.rows[target].site, question.rows[3 - target].site = ("targets.py", 1), ("targets.py", 2)
+    assert question.path[0].row == 3 - target
+
+
+@pytest.mark.parametrize("cut", [0, 1])
+def test_of_two_values_of_a_variable_the_one_with_an_open_path_is_asked_about(cut) -> None:
+    rows = [
+        RecordedRow(0, "leaf", "source"),
+        RecordedRow(1, "leaf", "source"),
+        RecordedRow(2, "detach", "operation", inputs=[cut], cause="detach", tracked=False),
+        RecordedRow(3, "add", "operation", inputs=[1 - cut, 2]),
+    ]
+    for shared_rows in (None, rows):  # A search that several questions share does not end at the source.
+        question = Question(FewFacts(), rows, [0, 1], [3], None, shared_rows=shared_rows)
+        assert question.cheapest_source_row == 1 - cut and list_causes_on_path(question) == []
+    assert Question(FewFacts(), rows, [cut], [3], None).cheapest_source_row == cut
+    assert Question(FewFacts(), rows, [3], [1], None).cheapest_source_row is None
 
 
 @pytest.mark.parametrize("term", [1, 2])

@@ -1,5 +1,6 @@
 """What counts as suspicious, and from which sizes on, in runs that are built by hand."""
 
+import linecache
 from types import SimpleNamespace
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 from minitape.explain.operation_families import TENSORFLOW_OPERATIONS
 from minitape.explain.reasons import suspects
 from minitape.explain.reasons.suspects import MIN_REPETITIONS, CheckedRun, Suspicion
-from minitape.recording.recorded_rows import BackwardPass, RecordedRow
+from minitape.recording.recorded_rows import BackwardPass, Escape, RecordedRow
 from minitape.recording.value_summary import ValueSummary
 
 from .hand_built_runs import build_rows, build_run
@@ -60,6 +61,11 @@ BROADCASTS = {
                              SQUARES, MEAN], False),
     "two vectors": ([ROW, ROW, ("Reshape", [0], {"shape": (8, 1)}), ("Sub", [2, 1], {"shape": (8, 8)}),
                      ("Square", [3], {"shape": (8, 8)}), ("Mean", [4])], True),
+    "a column that the operation flattens again": ([COLUMN, ROW, ("Mul", [0, 1], {"shape": (8,)}), ("Mean", [2])],
+                                                   False),
+    "another table behind a scale": ([COLUMN, ROW, TABLE, ("constant", [], {"value": 2.0}),
+                                      ("Mul", [2, 3], {"shape": (8, 8)}), ("constant", [], {"value": np.eye(8)}),
+                                      ("Mul", [4, 5], {"shape": (8, 8)}), ("Mean", [6])], False),
     "an operation that doesn't combine": ([COLUMN, ROW, ("Maximum", [0, 1], {"shape": (8, 8)}), SQUARES, MEAN], False),
 }  # fmt: skip
 
@@ -118,6 +124,8 @@ LOSSES = {
                              "softmax"),
     "log(sum(exp(z - w)))": ([LEAF, SOFTMAX, ("leaf", []), ("Sub", [1, 2]), ("Exp", [3]), ("Sum", [4]), ("Log", [5])],
                              None),
+    "where(z)": ([LEAF, SIGMOID, ("SelectV2", [1])], None),
+    "log(sin(exp(z)))": ([LEAF, SOFTMAX, ("Exp", [1]), ("Sin", [2]), ("Sum", [3]), ("Log", [4])], None),
     "log(exp(z))": ([LEAF, SOFTMAX, ("Exp", [1]), ("Log", [2])], None),
     "log(z)": ([LEAF, SOFTMAX, ("Log", [1])], None),
     "where(z >= 0, z, 0)": ([LEAF, SIGMOID, ONE, ("GreaterEqual", [1, 2]), ("SelectV2", [3, 1, 2])], "sigmoid"),
@@ -155,6 +163,8 @@ TERMS = {
     "a gradient outside": (build_sum_with_term("not_recorded", kind="constant"), ["derivative"]),
     "an operation outside": (build_sum_with_term("not_recorded"), []),
     "a constant": ([LEAF, ("Mul", [0, 0]), TWO, ("AddV2", [1, 2])], []),
+    "an integer of constants": ([LEAF, ("Mul", [0, 0]), TWO, ("Mul", [2, 2], {"tracked": False, "dtype": "int32"}),
+                                 ("AddV2", [1, 3])], []),
     "a step times two": ([*build_sum_with_term("nondifferentiable")[:3], TWO, ("Mul", [2, 3], {"tracked": False}),
                           ("AddV2", [1, 4])], ["choice"]),
     "a step times zero": ([*build_sum_with_term("nondifferentiable")[:3], ZERO, ("Mul", [2, 3], {"tracked": False}),
@@ -174,6 +184,19 @@ def test_a_term_of_the_target_misses_its_gradient(descriptions, variants) -> Non
     assert all(suspicion.row in (0, 1) for suspicion in suspicions)
 
 
+@pytest.mark.parametrize(("recording", "escaped_row", "is_told"), [
+    (None, 0, True), (object(), 0, False), (None, 1, True), (object(), 1, True), (None, 2, False),
+])  # fmt: skip
+def test_a_number_that_left_and_is_added_to_the_target_misses_its_gradient(recording, escaped_row, is_told) -> None:
+    text = "s = float(h)\ny = x * x + s\n"
+    linecache.cache["left.py"] = (len(text), None, text.splitlines(True), "left.py")
+    rows = build_rows(LEAF, ("Mul", [0, 0]), TWO, ("AddV2", [1, 2], {"site": ("left.py", 2)}))
+    run = build_run(rows, recording=recording)
+    run.escapes = [Escape(escaped_row, "float", ("left.py", 1), 2)] * 2
+    suspicions = list(suspects.check_term_without_gradient(run))
+    assert [(it.cause, it.site, it.row) for it in suspicions] == [("in_part", ("left.py", 1), escaped_row)] * is_told
+
+
 # -- numbers ---------------------------------------------------------------------------------------
 
 EQUAL, UNEQUAL = np.ones((2, 3)), np.arange(6.0).reshape(2, 3)
@@ -183,14 +206,17 @@ ROUNDING = {
     "equal adjoints, no share": (EQUAL, 0.0, []),
     "unequal adjoints": (UNEQUAL, 1e-8, []),
     "equal along one axis": (EQUAL * [[1.0], [5.0]], 1e-8, ["rounding_only"]),
+    "equal along an axis of two": (EQUAL * [1.0, 5.0, 7.0], 1e-8, ["rounding_only"]),
     "an infinite adjoint": (EQUAL * np.inf, 1e-8, []),
+    "a single element": (np.ones((1, 1)), 1e-8, []),
 }
 
 
 @pytest.mark.parametrize(("adjoint", "share", "causes"), ROUNDING.values(), ids=ROUNDING)
 def test_a_normalization_with_equal_adjoints_passes_only_rounding_errors(adjoint, share, causes) -> None:
-    rows = build_rows(("leaf", [], {"shape": (2, 3)}), ("Softmax", [0], {"shape": (2, 3)}), ("Sum", [1]))
-    run = build_run(rows, {1: adjoint, 2: 1.0}, [(1, 0, np.full((2, 3), share))])
+    shape = {"shape": adjoint.shape}
+    rows = build_rows(("leaf", [], shape), ("Softmax", [0], shape), ("Sum", [1]))
+    run = build_run(rows, {1: adjoint, 2: 1.0}, [(1, 0, np.full(adjoint.shape, share))])
     suspicions = list(suspects.check_gradient_of_rounding_errors(run))
     assert [suspicion.cause for suspicion in suspicions] == causes
     assert all(suspicion.only_rows == {0, 1} for suspicion in suspicions)
@@ -218,6 +244,16 @@ def test_a_gradient_that_stays_small_does_not_explode() -> None:
 def test_a_gradient_that_rises_and_falls_does_not_vanish_steadily() -> None:
     unsteady = build_loop(5e-6, wiggle=0.05)
     assert list_causes(suspects.check_vanishing_or_exploding_by_repetition, unsteady) == []
+
+
+@pytest.mark.parametrize(("sizes", "causes"), [
+    ((2, 20, 10, 1e3, 1e4, 1e5), ["exploding"]), ((2, 20, 10, 1e3, 500, 1e5), []),
+    ((1, 0.1, 0.2, 1e-3, 1e-5, 1e-7), ["vanishing"]), ((1, 0.1, 0.2, 1e-5, 1e-4, 1e-7), []),
+])  # fmt: skip
+def test_one_of_five_repetitions_may_go_the_other_way(sizes, causes) -> None:
+    run = build_loop(1.0)
+    run = build_run(run.rows, {STEPS - number: np.full(2, float(size)) for number, size in enumerate(sizes)})
+    assert list_causes(suspects.check_vanishing_or_exploding_by_repetition, run) == causes
 
 
 @pytest.mark.parametrize(("repetitions", "causes"), [(MIN_REPETITIONS - 1, []), (MIN_REPETITIONS, ["vanishing"])])
@@ -315,6 +351,22 @@ def test_a_source_has_the_suspicions_about_itself_and_about_rows_computed_from_i
     by_row = Suspicion("in_part", ("a.py", 3), {}, 2)
     of_another_row = Suspicion("broadcast", ("a.py", 4), {}, 3)
     assert list_causes_of_source(by_key, of_another, by_row, of_another_row) == [("not_reset", 1), ("in_part", 3)]
+
+
+def test_the_rows_of_a_suspicion_are_those_it_names_or_those_no_earlier_one_of_its_cause_reached() -> None:
+    named = Suspicion("broadcast", ("a.py", 1), {}, 2, only_rows={3})
+    first, second = (Suspicion("in_part", ("a.py", row), {}, row) for row in (2, 4))
+    assert list_causes_of_source(named) == []
+    rows = build_rows(LEAF, LEAF, ("Sin", [0]), ("Cos", [1]), ("AddV2", [2, 3]))
+    run = build_run(rows, adjoints={}, checks=[lambda run: [named, first, second]])
+    assert [suspicion.only_rows for suspicion in run.suspicions] == [{3}, {0, 2}, {1, 2, 3, 4}]
+
+
+def test_the_share_of_the_first_input_is_read_wherever_it_stands() -> None:
+    rows = build_rows(LEAF, LEAF, ("FusedBatchNormV3", [0, 1]))
+    run = build_run(rows, {2: 1.0}, [(2, 1, 5.0), (2, 0, 3.0)])
+    assert run.find_share_sent_to_first_input(rows[2]) == 3.0
+    assert build_run(rows, {2: 1.0}, [(2, 1, 5.0)]).find_share_sent_to_first_input(rows[2]) is None
 
 
 def test_of_one_cause_the_first_suspicion_is_told_and_a_symptom_only_if_nothing_else_is() -> None:
