@@ -6,8 +6,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from minitape.explain import caller
 from minitape.explain.caller import format_place, format_place_suffix
-from minitape.explain.explanation import Explanation
+from minitape.explain.explanation import Explanation, format_note_that_fix_is_not_enough
 from minitape.explain.explanation_page import group_explanations_by_reason, to_explanation_page
 from minitape.explain.reasons import program_text
 from minitape.explain.reasons.object_names import find_name_bound_at_site
@@ -132,6 +133,11 @@ def test_the_name_that_a_statement_gives_to_the_object_created_at_a_place(text, 
     assert find_name_bound_at_site(Site((with_text(text + "\n"), 1))) == name
 
 
+def test_without_a_place_the_first_name_of_the_line_is_taken() -> None:
+    assert find_name_bound_at_site((with_text("a, b = f(1), f(2)\n"), 1)) == "a"
+    assert find_name_bound_at_site((with_text("f(2)\n"), 1)) == ""
+
+
 BLOCKS = """@decorate
 def f(x):
     try:
@@ -182,6 +188,92 @@ def test_the_modules_of_imports_and_the_functions_of_classes_are_known() -> None
     assert lines == {"C": [6], "__init__": [6], "call": [8]}
 
 
+@pytest.mark.parametrize(("text", "root", "last"), [
+    ("a.b.f", "a", "f"), ("a[0].f", "a", "f"), ("a(x).f", "a", "f"), ("a.b[i]", "a", "a.b[i]"), ("a", "a", "a"),
+    ("f(a)", "f", "f(a)"), ("1 + b", "", "1 + b"),
+])  # fmt: skip
+def test_the_first_and_the_last_name_of_an_expression(text, root, last) -> None:
+    node = ast.parse(text, mode="eval").body
+    assert (program_text.find_root_name(node), program_text.find_last_name_or_text(node)) == (root, last)
+
+
+CLASSES = """class Base:
+    kind = "net"
+    def __init__(this, w):
+        this.base = w
+        w.own = 1
+class Net(Base):
+    def __init__(self, w):
+        self.w = w
+        self.w = [self.w]
+class Other:
+    def __init__(self):
+        self.w = self.other = 1
+def build(self):
+    self.built = 1
+"""
+
+
+@pytest.mark.parametrize(("name", "line"), [("w", 8), ("base", 4), ("other", None), ("built", None), ("own", None)])
+def test_an_attribute_is_set_in_a_class_of_its_object(name, line) -> None:
+    file, space = with_text(CLASSES), {}
+    exec(compile(CLASSES, file, "exec"), space)
+    site = program_text.find_attribute_assignment_site(space["Net"](SimpleNamespace()), name)
+    assert site == (NOWHERE if line is None else (file, line))
+
+
+def test_an_attribute_of_self_is_bound_in_its_own_class() -> None:
+    file = with_text(CLASSES)
+    lines = [[it.line for it in program_text.find_binding_statements("self.w", program_text.find_statement((file, at)))]
+             for at in (8, 12, 4)]  # fmt: skip
+    assert lines == [[8, 9], [12], []]
+
+
+def test_the_statements_of_a_function_include_those_of_its_inner_functions() -> None:
+    text = "def f():\n    a = 1\n    def g():\n        return a\n    return g\nb = 2\n"
+    file, space = with_text(text), {}
+    exec(compile(text, file, "exec"), space)
+    assert [it.line for it in program_text.list_statements_of_code(space["f"].__code__)] == [2, 3, 4, 5]
+
+
+def test_a_text_that_cannot_be_parsed_has_no_statements() -> None:
+    assert program_text.list_statements(with_text("x = (\n")) == [] == program_text.list_statements(None)
+
+
+def test_the_lines_that_call_or_bind_are_listed() -> None:
+    file = with_text("m.compile(a)\nb.trainable = c\ncompile = d\nfit(m)\nd.trainable_x = 1\n")
+    assert program_text.list_call_sites(file, "compile", "fit") == [(file, 1), (file, 4)]
+    assert program_text.list_binding_sites(file, ".trainable", "pile") == [(file, 2), (file, 3)]
+
+
+@pytest.mark.parametrize(("text", "pairs"), [
+    ("a, b = 1, 2", [("a", "1"), ("b", "2")]), ("a, b = f()", [("a", "f()"), ("b", "f()")]), ("a = 1, 2",
+                                                                                            [("a", "(1, 2)")]),
+    ("a, b = 1, 2, 3", [("a", "(1, 2, 3)"), ("b", "(1, 2, 3)")]), ("f()", []),
+])  # fmt: skip
+def test_each_target_is_paired_with_its_own_value_or_the_whole(text, pairs) -> None:
+    statement = program_text.find_statement((with_text(text + "\n"), 1))
+    found = [tuple(map(ast.unparse, pair)) for pair in program_text.pair_targets_with_own_or_whole_value(statement)]
+    assert found == pairs
+
+
+DEPENDENT = {
+    "a value that is read": ("s = f(x)\ny = s + 1\n", 2, True),
+    "another value": ("s = f(x)\ny = t + 1\n", 2, False),
+    "through a name": ("s = f(x)\nt = s\ny = t + 1\n", 3, True),
+    "the statement itself": ("s = f(x)\n", 1, True),
+    "a literal of the statement itself": ("s = 1\n", 1, False),
+}
+
+
+@pytest.mark.parametrize(("text", "line", "depends"), DEPENDENT.values(), ids=DEPENDENT)
+def test_expressions_depend_on_a_statement_whose_value_they_read(text, line, depends) -> None:
+    file = with_text(text)
+    statement = program_text.find_statement((file, line))
+    start = program_text.find_statement((file, 1))
+    assert program_text.may_depend_on_statement(start, statement, [statement.value]) is depends
+
+
 # -- operands, keys and flow -----------------------------------------------------------------------
 
 
@@ -189,7 +281,7 @@ def test_the_modules_of_imports_and_the_functions_of_classes_are_known() -> None
     ("y = a - b", "Sub", [0, 1], ["a", "b"]), ("y = a - b", "Mul", [0, 1], []), ("y = a - b - c", "Sub", [0, 1], []),
     ("y = loss(a, b)", "Sub", [0, 1], ["a", "b"]), ("y = loss(a, b)", "Sub", [1, 0], ["b", "a"]),
     ("y = loss(a)", "Sub", [0, 1], []), ("y = f(a, b) + g(a, b)", "Sub", [0, 1], []),
-    ("y = a - b", "Sub", [1, 0], ["a", "b"]),
+    ("y = a - b", "Sub", [1, 0], ["a", "b"]), ("y = a * b", "Mul", [0, 1], ["a", "b"]),
 ])  # fmt: skip
 def test_both_operands_of_an_operation_are_found_in_its_line(text, op, inputs, expected) -> None:
     file = with_text(text + "\n")
@@ -218,6 +310,19 @@ FLOWS = {
     "an argument": ("def g(t, u):\n    a = t\n    b = u\ns = f(x)\ng(s, 1)\n", {2, 5}),
     "an argument by name": ("def g(t, u):\n    a = t\n    b = u\ns = f(x)\ng(1, u=s)\n", {3, 5}),
     "a result": ("def g():\n    return f(x)\ny = g()\nz = h()\n", {3}),
+    "a part of an argument": ("def g(t, u):\n    t[0] = f(x)\nd = [0]\ne = [0]\ng(d, e)\ny = d[0]\n", {6}),
+    "another argument": ("def g(t, u):\n    t[0] = f(x)\nd = [0]\ne = [0]\ng(d, e)\ny = e[0]\n", set()),
+    "an argument of another call": ("def g(t):\n    a = t\ns = f(x)\ng(s)\ng(o)\ny = o\n", {2}),
+    "a class without a base": (
+        "class C:\n    def g(self):\n        self.s = f(x)\n    def h(self):\n"
+        "        y = self.s\nclass D:\n    def h(self):\n        y = self.s\n",
+        {5},
+    ),
+    "a class with a subclass": (
+        "class C:\n    def g(self):\n        self.s = f(x)\n    def h(self):\n"
+        "        y = self.s\nclass D(C):\n    def h(self):\n        y = self.s\n",
+        {5, 8},
+    ),
     "a branch": ("if f(x):\n    y = 1\nz = 2\n", {2}),
     "a local name": ("def g():\n    s = f(x)\n    return 1\ny = s\n", set()),
 }
@@ -263,3 +368,48 @@ def test_a_paragraph_names_six_variables() -> None:
         "No gradient for a and b (2 of 2)."
     )
     assert "There are no sources" in str(to_explanation_page([]))
+
+
+def test_further_breaks_are_listed_once_each_and_five_at_most() -> None:
+    others = [build(name, line=line) for name, line in zip("abcdefgh", (3, 4, 4, 5, 6, 7, 8, 9), strict=True)]
+    answer = build("x").add_side_breaks(others)
+    assert [other.line for other in answer.others] == [4, 5, 6, 7, 8]
+    assert all(other.beside is (other in answer.others) for other in others)
+
+
+@pytest.mark.parametrize(("cause", "other_cause", "is_added"), [
+    ("recording_paused", "recording_paused", False), ("outside_tape", "outside_tape", False),
+    ("recording_paused", "outside_tape", True), ("stop_gradient", "stop_gradient", True),
+])  # fmt: skip
+def test_one_pause_and_one_operation_outside_are_enough(cause, other_cause, is_added) -> None:
+    answer = build("x", cause).add_side_breaks([build("y", other_cause, line=4)])
+    assert bool(answer.others) is is_added
+
+
+def test_a_further_break_is_told_with_its_fix_unless_both_were_told() -> None:
+    other, third, told = build("b", line=4), build("c", line=5), build("d", line=6, message="a is cut.")
+    third.fix = "Mend that."
+    answer = build("a").add_side_breaks([other, third, told])
+    also = [line for line in str(answer).splitlines() if "Also" in line]
+    assert also == ["  Also: b is cut.", "  Also: c is cut. Mend that."]
+
+
+def test_a_fix_that_is_not_enough_names_the_break_on_the_same_path_first() -> None:
+    beside, behind, unknown = build("b", line=4), build("c", line=5), build("d", line=None)
+    assert format_note_that_fix_is_not_enough(build("a").add_side_breaks([beside])) == (
+        "Another path is also blocked. See line 4."
+    )
+    answer = build("a").add_side_breaks([beside])
+    answer.others.append(behind)
+    assert format_note_that_fix_is_not_enough(answer) == "This fix alone is not enough. See line 5 as well."
+    behind.filename = "/home/me/b.py"
+    assert format_note_that_fix_is_not_enough(answer).endswith("See b.py, line 5 as well.")
+    for alone in ([], [unknown], [build("e", line=3)]):
+        answer.others = alone
+        assert format_note_that_fix_is_not_enough(answer) == ""
+
+
+def test_a_warning_outside_of_any_program_is_issued_all_the_same(monkeypatch) -> None:
+    monkeypatch.setattr(caller, "find_user_frame", lambda frame: None)
+    with pytest.warns(RuntimeWarning, match="^It happened$"):
+        caller.warn_at_user_line("It happened")
