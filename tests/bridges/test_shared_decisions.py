@@ -139,6 +139,51 @@ def test_a_call_that_fails_is_kept_and_a_call_that_gives_no_gradient_ends_no_ste
     assert run_steps(train, every=1, is_ready=lambda: False)[0].steps == 0
 
 
+def test_calls_after_a_recording_are_told_and_end_no_step() -> None:
+    blocks, told = Blocks(), []
+    sampled = SampledSteps(2, None, blocks.build, [(Framework, "backward"), (Framework, "grad")])
+    blocks.is_open = lambda: sampled.is_recording
+    sampled.on_recorded = lambda: told.append((sampled.steps, sampled.is_recording, Framework.backward(2.0)))
+    with sampled:
+        train(blocks.note)
+    assert sampled.steps == 5 and told == [(2, False, 2.0), (3, False, 2.0), (5, False, 2.0)]
+
+
+def test_further_steps_are_recorded_unless_some_are_being_recorded() -> None:
+    blocks = Blocks()
+    sampled = SampledSteps(None, 1, blocks.build, [(Framework, "backward"), (Framework, "grad")])
+    blocks.is_open = lambda: sampled.is_recording
+    with sampled:
+        sampled.record_next_steps_unless_recording(9)
+        assert sampled.first == 1
+        for steps, first in ((3, 5), (4, 9)):
+            train(blocks.note, steps)
+            sampled.record_next_steps_unless_recording(2)
+            assert sampled.first == first
+    assert sampled.steps == 7 and [it.sweeps for it in blocks.recorded] == [[0, 1], [0, 1], []]
+
+
+@pytest.mark.parametrize(("fails", "number"), [(False, 1), (True, 2)])
+def test_the_latest_recording_is_not_empty_unless_the_program_failed_in_it(fails, number) -> None:
+    def program(note):
+        train(note, 2)
+        if fails:
+            raise ValueError
+
+    sampled, found = run_steps(program, every=1)
+    assert found == [[0, 1], []] or found == [[0], [1], []]
+    assert sampled.latest.number == len(found) - 2 + fails
+
+
+def test_a_block_has_the_attributes_of_its_latest_recording() -> None:
+    sampled = SampledSteps(1, None, None, [])
+    with pytest.raises(RuntimeError, match="No step has been recorded yet"):
+        sampled.rows  # noqa: B018
+    sampled.latest = SimpleNamespace(rows=3, _secret=4)
+    assert sampled.rows == 3 and not hasattr(sampled, "_secret") and not hasattr(sampled, "other")
+    assert repr(sampled).startswith("SampledSteps(0 steps, namespace(rows=3")
+
+
 @pytest.mark.parametrize("options", [{"every": 0}, {"every": True}, {"every": 2.0}, {"first": -1}, {"first": "3"},
                                      {"every": 1, "first": 1}, {}])  # fmt: skip
 def test_the_number_of_steps_is_a_positive_whole_number(options) -> None:
