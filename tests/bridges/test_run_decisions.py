@@ -16,16 +16,11 @@ from minitape.bridges.run_watch.accounts import (
     SKIPPED,
     STEPPED,
     UNSCALED,
-    Account,
     Anomaly,
     ClipCalls,
     Contribution,
     GradientChange,
-    OptimizerAccount,
-    ParameterFacts,
     ParameterRegistration,
-    Route,
-    RunAccounts,
     ScalerAccount,
 )
 from minitape.bridges.run_watch.anomaly_sentences import (
@@ -43,67 +38,20 @@ from minitape.bridges.run_watch.schedules import LayerMode, ScheduleAccount
 from minitape.bridges.run_watch.summary import summarize_run
 from minitape.recording.sites import NOWHERE
 
-FACTS = ParameterFacts(is_gone=False, is_trainable=True, is_parameter=True, dtype_name="float32")
-
-
-def at(line):
-    return ("train.py", line)
-
-
-MADE, BACKWARD, OTHER_BACKWARD, CLEAR, STEP, LATE = map(at, (5, 8, 9, 10, 20, 30))
-
-
-class Parameter(Account):
-    """The account of a parameter whose facts are set by hand."""
-
-    facts = FACTS
-    unchanged = False
-
-    def read_current_parameter_facts(self):
-        """Return the facts."""
-        return self.facts
-
-    def is_unchanged_since_first_gradient(self):
-        """Return what was set."""
-        return self.unchanged
-
-
-class Run(RunAccounts):
-    """The accounts of a run, with short methods that fill them."""
-
-    def __init__(self, passes=4):
-        """Create an empty run."""
-        super().__init__({})
-        self.passes = passes
-
-    def add_parameter(self, *routes, unchanged=False, facts=FACTS, got_gradient=True, **attributes):
-        """Add a parameter. A route is a tuple (fate, count, pass sites, site, optimizer number, changes)."""
-        parameter = Parameter(len(self.accounts) + 1, got_gradient=got_gradient, **attributes)
-        parameter.unchanged, parameter.facts = unchanged, facts
-        for fate, count, pass_sites, site, *rest in routes:
-            number, changes = [*rest, *(0, ())[len(rest) :]]
-            route = Route(tuple(pass_sites), tuple(changes), fate, site, number)
-            parameter.route_counts[self.route_numbers.setdefault(route, len(self.route_numbers))] += count
-        self.accounts[parameter.key] = parameter
-        return parameter
-
-    def add_optimizer(self, *parameters, kind="Adam", site=STEP, made_at=MADE, **attributes):
-        """Add an optimizer of the given parameters."""
-        optimizer = OptimizerAccount(len(self.optimizers) + 1, kind, site, made_at, **attributes)
-        optimizer.accounts += parameters
-        for parameter in parameters:
-            parameter.optimizer_numbers.add(optimizer.number)
-        self.optimizers.append(optimizer)
-        return optimizer
-
-
-def summarize(found):
-    return [(finding.cause, finding.variant, finding.site[1]) for finding in found]
-
-
-def route(fate, count, pass_sites=(BACKWARD,), site=STEP, number=1, changes=()):
-    return fate, count, pass_sites, site, number, changes
-
+from .hand_built_accounts import (
+    BACKWARD,
+    CLEAR,
+    FACTS,
+    LATE,
+    MADE,
+    OTHER_BACKWARD,
+    STEP,
+    Parameter,
+    Run,
+    at,
+    route,
+    summarize,
+)
 
 # -- gradients that are cleared, reused or left over -----------------------------------------------
 
@@ -503,7 +451,7 @@ def test_parameters_with_the_same_problem_share_a_finding_and_what_was_noted_com
     run = Run()
     for _ in range(2):
         run.add_parameter(route(REUSED, 2, [BACKWARD, BACKWARD]))
-    run.record_finding("layer_mode", "fixed", at(3), [1], is_remark=True, what="Dropout")
+    run.record_finding("layer_mode", "fixed", at(3), [1], is_remark=True, what="Dropout", n=3, all=3)
     run.paused_at = at(2)
     found = find_run_findings(run)
     assert summarize(found) == [("grad_off", "", 2), ("accumulated", "", 20), ("layer_mode", "fixed", 3)]
