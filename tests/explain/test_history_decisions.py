@@ -10,11 +10,13 @@ import pytest
 import minitape as tf
 from minitape.engine.record.thread_state import state
 from minitape.explain import gradient_warnings, tape_answers
+from minitape.explain.caller import collect_asking_variables, use_asking_frame
 from minitape.explain.causes.cause import parse_sentences_by_framework_and_variant
 from minitape.explain.fallback_answer import explain_non_tensor_source
 from minitape.explain.reasons.cancelled_values import check_value_added_and_subtracted
 from minitape.explain.reasons.finding_sentences import get_operation_name_or_comparison_text
 from minitape.explain.reasons.question import Question
+from minitape.recording import value_graph
 from minitape.recording.access_paths import AccessPaths, list_parts_with_suffixes
 from minitape.recording.recorded_rows import BackwardPass, RecordedRow
 from minitape.recording.scalar_chains import ScalarChains
@@ -55,6 +57,39 @@ PROGRAMS = {  # The lines before the block and inside it, the cause, the blamed 
                                         "dead_relu", "y = tf.nn.relu(-x)", "passes no gradient back"),
     "shares that cancel": ("", "y = tf.sin(x) - tf.sin(x)", "zero_sum", "y = tf.sin(x) - tf.sin(x)", "x is zero"),
     "a constant target": ("", "y = tf.constant(2.0)", "independent", "", "constant"),
+    "a variable that a new tensor replaced": ("x = x - 0.1", "y = x * 2.0", "rebound", "x = x - 0.1",
+                                              "bound to a new tensor"),
+    "an item that a new tensor replaced": ("x = [x, x]\nx[0] = x[0] - 0.1\nx = x[0]", "y = x * 2.0", "rebound",
+                                           "x[0] = x[0] - 0.1", "write x[0].assign_sub(0.1)"),
+    "a variable that was rebound after its use": ("w = x\nx = x - 0.1", "y = w * 2.0", "rebound", "x = x - 0.1",
+                                                  "so the target was computed with a different object. Keep the"),
+    "a variable that another replaced": ("w = x\nx = tf.Variable([0.3, 1.2])", "y = w * 2.0", "rebound",
+                                         "x = tf.Variable([0.3, 1.2])", "write x.assign([0.3, 1.2])"),
+    "a target that was made before the block": ("c = tf.ones([2])", "y = c", "independent", "", "is a constant ("),
+    "a target of a range": ("", "y = tf.range(3)", "independent", "", "The target was not computed from x"),
+    "a result of a constant": ("c = tf.ones([2])", "y = c * 1.0", "independent", "", "The target was not computed"),
+    "a result that is not used": (VARIABLE, "z = x * 2.0\ny = u * 2.0", "independent", "z = x * 2.0",
+                                  "x was used, but the target does not depend on the result"),
+    "an operation under another tape": ("with tf.GradientTape() as other:\n    h = x * 3.0", "y = h * 2.0",
+                                        "outside_tape", "h = x * 3.0", "x * 3.0 (<words"),
+    "a function in a function in a function": (
+        "k = tf.function(lambda x:\n    tf.nn.relu(-x))\n@tf.function\ndef g(x):\n    return k(x)\n"
+        "@tf.function\ndef f(x):\n    return g(x) * 2.0", "y = f(x)", "dead_relu", "tf.nn.relu(-x))", "x is zero"),
+    "a function of an integer and the source": (
+        "@tf.function\ndef f(n, x):\n    h = tf.nn.relu(-x)\n    return h * tf.cast(n, tf.float32)",
+        "y = f(tf.constant([3, 4]), x)", "dead_relu", "h = tf.nn.relu(-x)", "passes no gradient back"),
+    "a branch that cuts": ("c = tf.constant(1.0)", "y = tf.cond(c > 0.0,\n    lambda: tf.stop_gradient(x),\n"
+                           "    lambda: x * 3.0)", "stop_gradient", "lambda: tf.stop_gradient(x),", "blocks the"),
+    "a condition": ("", "y = tf.cond(x[0] > 0.0, lambda: tf.constant(2.0), lambda: tf.constant(3.0))",
+                    "nondifferentiable_op", "y = tf.cond(x[0] > 0.0, lambda: tf.constant(2.0), lambda: "
+                    "tf.constant(3.0))", "no derivative for x[0] > 0.0"),
+    "integers of a py_function": ("", "y = tf.py_function(lambda n, t: t * tf.cast(n, tf.float32), [3, x], tf.float32)",
+                                  "connected", "", "recorded how"),
+    "two blocked paths": ("", "y = tf.stop_gradient(x) + x\ny = y + tf.stop_gradient(x)", "connected", "",
+                          "2 other paths are blocked"),
+    "a variable that is increased in the block": ("", "x.assign_add([1.0, 1.0])\ny = x * 2.0\nx.assign_add([1.0, 1.0])",
+                                                  "connected", "", "recorded how"),
+    "a target of whole numbers": ("", "y = tf.cast(x, tf.int32)", "integer_dtype", "y = tf.cast(x, tf.int32)", "int32"),
 }  # fmt: skip
 
 
@@ -100,6 +135,40 @@ def test_a_tape_with_many_rows_has_no_picture_in_its_answer() -> None:
                 y = y + x
         html = tape.explain(y, x)._repr_html_()
         assert ("<img" in html) is (len(tape.record) <= 200)
+
+
+def test_a_local_name_hides_a_global_one_where_explain_is_asked() -> None:
+    text = "name, other = 1, 2\ndef ask():\n    name = 3\n    return collect()\n"
+    space = {"collect": lambda: collect_in_frame(sys._getframe(1))}
+
+    def collect_in_frame(frame):
+        with use_asking_frame(frame):
+            return collect_asking_variables()
+
+    exec(compile(text, "asking.py", "exec"), space)
+    found = space["ask"]()
+    assert (found["name"], found["other"]) == (3, 2)
+
+
+@pytest.mark.parametrize("limit", [10, 1000])
+def test_a_value_inside_a_chain_of_a_long_recording_is_found_and_so_is_a_cut_there(limit, monkeypatch) -> None:
+    monkeypatch.setattr(value_graph, "LONG_RECORD", limit)
+    x, w = tf.Variable(1.0), tf.Variable(1.0)
+    with tf.GradientTape(persistent=True) as tape:
+        value, middle = x * w, None
+        for count in range(30):
+            value = value * w
+            if count == 10:
+                middle = value
+            if count == 20:
+                before = value
+                value = tf.stop_gradient(value)
+        copied = middle * float(before)
+    answers = tape.explain(value, [x, middle, w])
+    assert [why.cause for why in answers] == ["stop_gradient", "stop_gradient", "connected"]
+    assert [why.cause for why in tape.explain(before, [x, middle, w])] == ["connected"] * 3
+    why = tape.explain(copied, x)
+    assert why.cause == "connected" and [other.cause for other in why.others] == ["left_through_numpy"]
 
 
 # -- errors about None -----------------------------------------------------------------------------
