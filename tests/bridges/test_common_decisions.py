@@ -2,6 +2,7 @@
 
 import functools
 import random
+import sys
 from types import SimpleNamespace
 
 import numpy as np
@@ -21,8 +22,9 @@ from minitape.bridges.outside_values import (
 )
 from minitape.bridges.picture_reader import MAX_THUMBNAILS, RecordingReader, drop_excess_thumbnails
 from minitape.bridges.recording import map_layer_paths_to_descriptions
+from minitape.bridges.run_watch.accounts import RunAccounts
 from minitape.bridges.traced_draws import TracedDraws, read_generator_states
-from minitape.recording.sites import NOWHERE
+from minitape.recording.sites import NOWHERE, get_site_running_in_frame
 
 # -- patches ---------------------------------------------------------------------------------------
 
@@ -65,6 +67,45 @@ def test_a_patch_of_an_inherited_function_leaves_the_base_class_alone() -> None:
     assert (Derived.scale(2), Base.scale(2)) == (12, 2)
     patches.undo_all()
     assert "scale" not in vars(Derived) and Derived.scale(2) == 2
+
+
+class Owner:
+    """A class of a framework with a class method and a method."""
+
+    @classmethod
+    def make(cls, size, scale=1):
+        """Return the arguments."""
+        return cls, size, scale
+
+    def move(self, size, scale=1, *, far=0):
+        """Return the arguments."""
+        return size, scale, far
+
+
+def test_a_class_method_stays_one_and_keywords_reach_the_handler_by_position() -> None:
+    def handle_make(original, cls, *args, **kwargs):
+        return "make", *original(cls, *args, **kwargs)
+
+    def handle_move(original, self, size, scale=5, **kwargs):
+        return original(self, size, scale, **kwargs), kwargs
+
+    patches = FrameworkPatches()
+    patches.activate_in_this_thread()
+    patches.wrap_functions(Owner, make=handle_make, move=handle_move)
+    assert Owner.make(2) == Owner().make(size=2) == ("make", Owner, 2, 1) and Owner.make(2, 3) == ("make", Owner, 2, 3)
+    assert Owner().move(2) == ((2, 5, 0), {}) and Owner().move(size=2, scale=3) == ((2, 3, 0), {})
+    assert Owner().move(2, scale=3, far=4) == ((2, 3, 4), {"far": 4})
+    patches.undo_all()
+    assert Owner.make(2) == (Owner, 2, 1) and Owner().move(2) == (2, 1, 0)
+
+
+def test_a_function_without_python_code_is_called_with_its_keywords() -> None:
+    library, patches = SimpleNamespace(order=sorted), FrameworkPatches()
+    patches.activate_in_this_thread()
+    patches.wrap_function(library, "order", lambda original, *args, **kwargs: (original(*args, **kwargs), kwargs))
+    assert library.order([2, 1], reverse=True) == ([2, 1], {"reverse": True}) and library.order([2, 1]) == ([1, 2], {})
+    patches.undo_all()
+    assert library.order is sorted
 
 
 def test_a_function_that_the_program_replaced_stays_replaced() -> None:
@@ -158,6 +199,15 @@ def step(model, other, x):
         return TABLE
 
     return helper(x) * model.rate * other.rate * len(inner())
+
+
+def descend(x):
+    return x if x < 1 else descend(x - 1) * helper(np.abs(x))
+
+
+def test_a_function_that_calls_itself_is_followed_once_and_modules_are_no_data() -> None:
+    assert list(iter_function_and_callees(descend)) == [descend, helper]
+    assert read_outside_data_with_callees(descend, 1.0) == {(helper, "RATE"): 0.5}
 
 
 def test_the_function_inside_its_wrappers_is_found() -> None:
@@ -305,6 +355,20 @@ def test_a_gradient_is_explained_for_each_source_that_a_picture_shows(monkeypatc
     assert len(list(recording.explain_shown_gradient(result, None))) == 1
     assert list(recording.explain_shown_gradient(None, None)) == []
     assert recording.list_results_of_gradient_calls(None, None, None, ()) == []
+
+
+def test_a_tracked_leaf_is_watched_and_an_operation_knows_its_instruction() -> None:
+    recording = Recording("by hand")
+    recording.add_leaf(1.0, kind="variable")
+    recording.add_leaf(1.0)
+    recording.add_leaf(1.0, tracked=False)
+    site = get_site_running_in_frame(sys._getframe())
+    recording.add_operation("sin", [0], 1.0, site=(site[0], site[1] + 1))
+    recording.add_operation("cos", [0], 1.0, site=(site[0], site[1]))
+    rows = recording.rows
+    assert [row.watched for row in rows[:3]] == ["automatic", "explicit", None]
+    assert rows[3].offset not in (None, rows[0].offset) and rows[4].offset == rows[0].offset
+    assert (recording.left_out, RunAccounts({}).passes, list(RunAccounts({}).losses)) == (0, 0, [])
 
 
 def test_the_first_error_of_a_bridge_is_kept_and_told() -> None:

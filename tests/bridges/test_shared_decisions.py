@@ -36,6 +36,9 @@ class Framework:
         return loss
 
 
+ORIGINAL_BACKWARD = Framework.backward
+
+
 class Blocks:
     """Blocks that note which steps they recorded."""
 
@@ -64,7 +67,7 @@ def run_steps(program, every=None, first=None, **options):
     blocks.is_open = lambda: sampled.is_recording
     with suppress(ValueError), sampled:
         program(blocks.note)
-    assert not sampled.is_recording
+    assert not sampled.is_recording and Framework.backward is ORIGINAL_BACKWARD
     return sampled, [recording.sweeps for recording in blocks.recorded]
 
 
