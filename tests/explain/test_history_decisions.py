@@ -13,6 +13,7 @@ from minitape.explain import gradient_warnings, tape_answers
 from minitape.explain.caller import collect_asking_variables, use_asking_frame
 from minitape.explain.causes.cause import parse_sentences_by_framework_and_variant
 from minitape.explain.fallback_answer import explain_non_tensor_source
+from minitape.explain.layer_lookup import LayerOwners
 from minitape.explain.reasons.cancelled_values import check_value_added_and_subtracted
 from minitape.explain.reasons.finding_sentences import get_operation_name_or_comparison_text
 from minitape.explain.reasons.question import Question
@@ -135,6 +136,56 @@ def test_a_tape_with_many_rows_has_no_picture_in_its_answer() -> None:
                 y = y + x
         html = tape.explain(y, x)._repr_html_()
         assert ("<img" in html) is (len(tape.record) <= 200)
+
+
+def test_the_rows_of_a_break_are_those_of_the_tape() -> None:
+    x, dead = tf.Variable([1.0, 2.0]), tf.function(lambda x: tf.nn.relu(-x) * 2.0)
+    with tf.GradientTape(persistent=True) as tape:
+        cut = tf.stop_gradient(x * 1.0) * 3.0
+        zero = dead(x)
+    find_row = tape._record.find_row
+    (row,) = tape.explain(cut, x)._rows
+    assert row < find_row(cut) and tape.explain(zero, x)._rows == [find_row(zero)]
+
+
+LISTED = """
+def make():
+    ws = [tf.Variable(1.0), tf.Variable(2.0)]
+    return ws
+
+ws = [tf.Variable(1.0), tf.Variable(2.0)]
+kept, ws = ws, [3.0, 4.0]
+unknown = [make()[1]]
+with tf.GradientTape(True) as tape:
+    y = tf.stop_gradient(kept[1] + unknown[0])
+answers = tape.explain(y, [kept[1], unknown[0]])
+"""
+
+
+def test_an_item_is_named_by_the_list_that_holds_it_now() -> None:
+    linecache.cache["listed.py"] = (len(LISTED), None, LISTED.splitlines(True), "listed.py")
+    space = {"tf": tf}
+    exec(compile(LISTED, "listed.py", "exec"), space)
+    assert [answer.name for answer in space["answers"]] == ["kept[1]", "unknown[0]"]
+
+
+@pytest.mark.parametrize("hold", [lambda v: [v], lambda v: (v,), lambda v: {"k": [v]}, lambda v: v])
+def test_a_variable_belongs_to_the_object_that_holds_it(hold) -> None:
+    variable = tf.Variable(1.0)
+    owner = Net(hold(variable))
+    assert LayerOwners().find_owner(variable) is owner
+    assert LayerOwners().find_owner(tf.Variable(1.0)) is None
+
+
+class Net:
+    """A callable object of the program."""
+
+    def __init__(self, parts):
+        """Keep the parts."""
+        self.parts = parts
+
+    def __call__(self):
+        """Do nothing."""
 
 
 def test_a_local_name_hides_a_global_one_where_explain_is_asked() -> None:

@@ -323,6 +323,10 @@ FLOWS = {
         "        y = self.s\nclass D(C):\n    def h(self):\n        y = self.s\n",
         {5, 8},
     ),
+    "a function that is passed on": ("def g():\n    return f(x)\ny = pool.map(g, d)\n", {3}),
+    "another function that is passed on": ("def g():\n    return 1\ns = f(x)\ny = pool.map(g, d)\n", set()),
+    "an object that is called": ("class C:\n    def __call__(self):\n        return f(x)\nm = C()\ny = m()\n", {4, 5}),
+    "an attribute that may be that of another object": ("o.s = f(x)\np.s = 1\ny = o.s\n", {3}),
     "a branch": ("if f(x):\n    y = 1\nz = 2\n", {2}),
     "a local name": ("def g():\n    s = f(x)\n    return 1\ny = s\n", set()),
 }
@@ -413,3 +417,8 @@ def test_a_warning_outside_of_any_program_is_issued_all_the_same(monkeypatch) ->
     monkeypatch.setattr(caller, "find_user_frame", lambda frame: None)
     with pytest.warns(RuntimeWarning, match="^It happened$"):
         caller.warn_at_user_line("It happened")
+
+
+def test_an_answer_without_a_line_shows_none_and_an_empty_page_says_so() -> None:
+    assert "None" not in build("h", line=None)._repr_html_() and "line 3" in build("h")._repr_html_()
+    assert "There are no sources" in to_explanation_page([])._repr_html_()
