@@ -138,6 +138,30 @@ def test_all_results_of_a_call_have_an_adjoint_in_its_step() -> None:
     assert steps[1]["others"][0]["adjoint"]["data"] == 0.0
 
 
+def test_a_recording_is_read_in_parts_and_counts_its_rows() -> None:
+    recording = Recording("by hand")
+    row = recording.add_leaf(1.0)
+    for _ in range(4):
+        row = recording.add_operation("sin", [row], 1.0)
+    sweep = recording.add_backward_pass([row])
+    recording.close()
+    assert (sweep.row_count, recording.list_rows(4), recording.list_rows(5), recording.list_rows("x")) == (
+        5,
+        [4],
+        [],
+        [],
+    )
+    reader = picture_reader.RecordingReader(recording)
+    assert [[part.row for part in reader.read_new_rows(limit)] for limit in (2, 2, None, 3)] == [
+        [0, 1],
+        [2, 3],
+        [4],
+        [],
+    ]
+    (tape,) = reader.list_tape_fields()
+    assert (tape["id"], tape["state"], tape["spans"], tape["bytes"]) == (0, "closed", [[0, 5]], 0)
+
+
 def test_a_row_that_does_not_exist_has_no_name() -> None:
     recording = Recording("by hand")
     recording.add_leaf(1.0, name="x")

@@ -16,6 +16,7 @@ from minitape.bridges.mutable_state import save_state_and_build_restorer
 from minitape.bridges.program import FrameworkBlock, RunnableProgram, execute_as_main_and_pass_error, run_program
 from minitape.bridges.run_watch import waiting_copies
 from minitape.bridges.run_watch.report import RunReport, build_problem_group, is_about_none, list_problem_groups
+from minitape.bridges.run_watch.side_effects import SideEffects
 from minitape.explain.explanation import Explanation
 
 
@@ -333,6 +334,15 @@ def test_a_step_that_fails_is_closed_and_not_counted() -> None:
     with pytest.warns(RuntimeWarning, match="Step 1 could not be explained"), steps.record_step(None):
         pass
     assert steps.steps == 1
+
+
+def test_what_is_not_given_has_its_documented_default() -> None:
+    assert (ExplainedSteps().every, ModelPage().is_all_frozen, str(RunReport(ModelPage(), remarks=["a"]))) == (
+        100, False, "a")  # fmt: skip
+    effects = SideEffects()
+    for effect in ("open('a.txt')", "open('b.txt')"):
+        effects.report_effect_and_remember_first(effect)
+    assert effects.first == "open('a.txt')"
 
 
 def test_a_process_with_other_threads_cannot_be_copied(monkeypatch) -> None:
