@@ -281,6 +281,12 @@ def test_a_leaf_with_the_values_of_the_source_took_its_place(leaf, adapter, is_e
     assert finding is None or (finding.cause, finding.row, finding.site) == ("wrong_object", 1, ("train.py", 50))
 
 
+def test_one_watched_row_of_a_source_is_enough() -> None:
+    same = Facts(np.array([3.0, 3.0]), is_variable=False, watched=[2])
+    rows = [("variable", []), SINGLE, ("variable", []), ("Sin", [1])]
+    assert checks.find_leaf_equal_to_source(build_question(rows, [0, 2], adapter=same)).row == 1
+
+
 def test_of_two_equal_objects_the_newer_one_is_blamed() -> None:
     asked = build_question([("variable", []), LEAF, ("Sin", [1])], adapter=Facts(PAIR, clocks={1: 9}))
     assert checks.find_leaf_equal_to_source(asked).site == ("train.py", 2)

@@ -13,6 +13,7 @@ from minitape.explain.fixes.dialects import JAX, TAPE, TORCH
 from minitape.explain.fixes.fault_site import (
     FaultSite,
     apply_edit_to_only_fitting_node,
+    is_result_used_as_index,
     spell_function_path_as_imported,
 )
 from minitape.explain.reasons.program_text import find_statement
@@ -313,3 +314,19 @@ CONVERTED = {
 def test_a_line_keeps_its_tensor_unless_a_later_line_needs_a_number(text, expected) -> None:
     fix = host_conversion_fixes.convert_line_to_framework(build_fault(f"import numpy as np\nimport torch\n{text}", 3))
     assert (fix and fix.text) == expected
+
+
+INT, FLOAT = {"dtype": "int64"}, {"dtype": "float32"}
+INDEXED = {
+    "directly": ([("leaf", []), ("argmax", [0], INT), ("getitem", [0, 1])], True),
+    "through another integer": ([("leaf", []), ("argmax", [0], INT), ("add", [1], INT), ("getitem", [0, 2])], True),
+    "through a float": ([("leaf", []), ("argmax", [0], INT), ("to", [1], FLOAT), ("getitem", [0, 2])], False),
+    "not at all": ([("leaf", []), ("argmax", [0], INT), ("getitem", [0])], False),
+}
+
+
+@pytest.mark.parametrize(("descriptions", "is_index"), INDEXED.values(), ids=INDEXED)
+def test_a_result_is_used_as_an_index_through_integers(descriptions, is_index) -> None:
+    rows = build_rows(*descriptions)
+    assert is_result_used_as_index(build_fault("i = x.argmax()\n", 1, row=rows[1], rows=rows)) is is_index
+    assert not is_result_used_as_index(build_fault("i = x.argmax()\n", 1, rows=rows))

@@ -19,7 +19,7 @@ from minitape.explain.reasons.finding_sentences import get_operation_name_or_com
 from minitape.explain.reasons.question import Question
 from minitape.recording import value_graph
 from minitape.recording.access_paths import AccessPaths, list_parts_with_suffixes
-from minitape.recording.recorded_rows import BackwardPass, RecordedRow
+from minitape.recording.recorded_rows import BackwardPass, Escape, RecordedRow
 from minitape.recording.scalar_chains import ScalarChains
 from minitape.recording.sites import NOWHERE, get_site_running_in_frame, read_source_lines
 
@@ -35,6 +35,30 @@ PROGRAMS = {  # The lines before the block and inside it, the cause, the blamed 
                                 "y = f(x)", "state", "v.assign(v + x[0])", "value = v + x[0]"),
     "an assignment in a branch": (FUNCTION + "    if x[0] > 0.0:\n        v.assign(v + x[0])\n    return v * 3.0",
                                   "y = f(x)", "state", "v.assign(v + x[0])", "value = v + x[0]"),
+    "an assignment in a recorded loop": (
+        FUNCTION + "    def body(i):\n        v.assign(v + x[0])\n        return [i + 1]\n"
+        "    tf.while_loop(lambda i: i < 2, body, [tf.constant(0)])\n    return v * 3.0",
+        "y = f(x)", "state", "v.assign(v + x[0])", "value = v + x[0]"),
+    "an assignment in a recorded branch of a recorded loop": (
+        FUNCTION + "    def body(i):\n        tf.cond(x[0] > 0.0,\n            lambda: v.assign(v + x[0]),\n"
+        "            lambda: v.assign(v))\n        return [i + 1]\n"
+        "    tf.while_loop(lambda i: i < 2, body, [tf.constant(0)])\n    return v * 3.0",
+        "y = f(x)", "state", "lambda: v.assign(v + x[0]),", "value = v + x[0]"),
+    "an assignment in a recorded branch after the read": (
+        FUNCTION + "    z = v * 3.0\n    tf.cond(x[0] > 0.0, lambda: v.assign(v + x[0]), lambda: v.assign(v))\n"
+        "    return z",
+        "y = f(x)", "independent", "", "not computed from x"),
+    "an input without a share in the program's rule": (
+        "@tf.custom_gradient\ndef g(x, z):\n    def grad(up):\n        return None, up\n    return x * 2.0, grad",
+        "y = g(x, 2.0)", "custom_rule", "return None, up", "returns None for the input"),
+    "another input without a share": (
+        "@tf.custom_gradient\ndef g(x, z):\n    def grad(up):\n        return None, up\n    return x * 2.0, grad",
+        "y = g(2.0, x)", "connected", "", "recorded how"),
+    "a rule that fails behind a cut": (
+        "@tf.custom_gradient\ndef g(x):\n    def grad(up):\n        raise ValueError\n    return x * 2.0, grad",
+        "y = tf.stop_gradient(g(x))", "stop_gradient", "y = tf.stop_gradient(g(x))", "blocks the gradient"),
+    "a cut in a loop": ("", "y = tf.while_loop(lambda i, z: i < 2,\n    lambda i, z: (i + 1, tf.stop_gradient(z)),\n"
+                        "    [0, x])[1]", "stop_gradient", "lambda i, z: (i + 1, tf.stop_gradient(z)),", "blocks the"),
     "an assignment after the read": (FUNCTION + "    z = v * 3.0\n    v.assign(v + x[0])\n    return z", "y = f(x)",
                                      "independent", "", "not computed from x"),
     "an assignment in a loop after the read": (
@@ -320,8 +344,14 @@ def test_a_row_without_details_has_no_facts_and_one_that_is_tracked_has_no_cut()
     assert (row.tracked, row.cut, row.cause) == (True, None, "")
 
 
+@pytest.mark.parametrize(("method", "is_condition"), [("bool", True), ("__bool__", True), ("item", False)])
+def test_a_truth_value_that_left_is_a_condition(method, is_condition) -> None:
+    assert Escape(0, method, NOWHERE, 1).is_condition is is_condition
+
+
 def test_the_last_share_of_each_row_completes_its_adjoint() -> None:
     sweep = BackwardPass([3])
+    assert sweep.row_count == 0
     for row, adjoint in ((1, "all of 1"), (2, "all of 2")):
         sweep.set_adjoint(row, adjoint)
     for call, row in ((3, 1), (3, 2), (2, 1)):

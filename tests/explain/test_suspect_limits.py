@@ -256,6 +256,18 @@ def test_one_of_five_repetitions_may_go_the_other_way(sizes, causes) -> None:
     assert list_causes(suspects.check_vanishing_or_exploding_by_repetition, run) == causes
 
 
+@pytest.mark.parametrize("activation", ["Tanh", "Sin"])
+def test_of_two_repetitions_an_activation_is_blamed_before_a_product_that_shrinks_a_little_more(activation) -> None:
+    rows, adjoints = [RecordedRow(0, "leaf", "variable", shape=(2,))], {}
+    for index in range(1, 2 * STEPS + 1):
+        is_product = index % 2 == 1
+        rows.append(RecordedRow(index, "Mul" if is_product else activation, "operation", inputs=[index - 1],
+                                site=("train.py", 3 + is_product), shape=(2,)))  # fmt: skip
+        adjoints[index] = np.full(2, (0.1 if is_product else 0.12) ** ((2 * STEPS - index) // 2))
+    (suspicion,) = suspects.check_vanishing_or_exploding_by_repetition(build_run(rows, adjoints))
+    assert rows[suspicion.row].op == ("Tanh" if activation == "Tanh" else "Mul")
+
+
 @pytest.mark.parametrize(("repetitions", "causes"), [(MIN_REPETITIONS - 1, []), (MIN_REPETITIONS, ["vanishing"])])
 def test_a_loop_repeats_an_operation_a_few_times(repetitions, causes) -> None:
     run = build_loop(1e-12)

@@ -323,6 +323,10 @@ FLOWS = {
         "        y = self.s\nclass D(C):\n    def h(self):\n        y = self.s\n",
         {5, 8},
     ),
+    "an argument of a method": (
+        "class C:\n    def g(self, t, u):\n        a = t\n        b = u\ns = f(x)\nC().g(s, 1)\n",
+        {3, 6},
+    ),
     "a function that is passed on": ("def g():\n    return f(x)\ny = pool.map(g, d)\n", {3}),
     "another function that is passed on": ("def g():\n    return 1\ns = f(x)\ny = pool.map(g, d)\n", set()),
     "an object that is called": ("class C:\n    def __call__(self):\n        return f(x)\nm = C()\ny = m()\n", {4, 5}),
@@ -421,4 +425,5 @@ def test_a_warning_outside_of_any_program_is_issued_all_the_same(monkeypatch) ->
 
 def test_an_answer_without_a_line_shows_none_and_an_empty_page_says_so() -> None:
     assert "None" not in build("h", line=None)._repr_html_() and "line 3" in build("h")._repr_html_()
+    assert '0"></div>' not in build("h", "connected", None)._repr_html_()
     assert "There are no sources" in to_explanation_page([])._repr_html_()
