@@ -256,6 +256,23 @@ def test_one_of_five_repetitions_may_go_the_other_way(sizes, causes) -> None:
     assert list_causes(suspects.check_vanishing_or_exploding_by_repetition, run) == causes
 
 
+@pytest.mark.parametrize(("selection", "ratio", "affects_all"), [
+    ("StridedSlice", 1e-12, True), ("StridedSlice", 1e-7, False), ("Sin", 1e-12, False),
+])  # fmt: skip
+def test_a_sequence_whose_early_parts_get_almost_nothing_affects_all_weights(selection, ratio, affects_all) -> None:
+    rows = [RecordedRow(0, "leaf", "variable", shape=(2,)), RecordedRow(1, "leaf", "variable", shape=(2,))]
+    adjoints, state = {}, 1
+    for step in range(STEPS):
+        part = RecordedRow(len(rows), selection, "operation", inputs=[0], site=("train.py", 2), shape=(2,))
+        state_row = RecordedRow(len(rows) + 1, "Mul", "operation", inputs=[state, part.index], site=("train.py", 3),
+                                shape=(2,))  # fmt: skip
+        rows += [part, state_row]
+        state = state_row.index
+        adjoints[state] = np.full(2, ratio ** ((STEPS - 1 - step) / (STEPS - 1)))
+    (suspicion,) = suspects.check_vanishing_or_exploding_by_repetition(build_run(rows, adjoints))
+    assert suspicion.cause == "vanishing" and (suspicion.only_rows == set()) is affects_all
+
+
 @pytest.mark.parametrize("activation", ["Tanh", "Sin"])
 def test_of_two_repetitions_an_activation_is_blamed_before_a_product_that_shrinks_a_little_more(activation) -> None:
     rows, adjoints = [RecordedRow(0, "leaf", "variable", shape=(2,))], {}
