@@ -269,6 +269,11 @@ for step in range(6):
     assert find_first_blamed_line(text) == ("not_optimized", "another", 7)
 
 
+def test_an_optimizer_that_holds_a_copy_is_to_blame():
+    text = strip_fix_comments(PROGRAMS["the_optimizer_holds_a_copy_of_the_latent_code"][1])
+    assert find_first_blamed_line(text) == ("not_optimized", "another", 7)
+
+
 def test_the_line_that_converted_the_weights_is_to_blame_for_rounding():
     text = strip_fix_comments(PROGRAMS["updates_are_rounded_away"][1])
     assert find_first_blamed_line(text) == ("not_applied", "converted", 4)

@@ -25,6 +25,15 @@ for step in range(12):
     net(torch.randn(8, 4)).pow(2).mean().backward()
     if step % 3 == 2:
         optimizer.step()
+#@ the_optimizer_holds_a_copy_of_the_latent_code not_optimized
+generator = nn.Linear(3, 4).requires_grad_(False)
+latent = torch.randn(1, 3, requires_grad=True)
+copy = latent.clone().detach().requires_grad_(True)  #- copy = latent
+optimizer = torch.optim.Adam([copy], 0.1)
+for step in range(5):
+    optimizer.zero_grad()
+    generator(latent).pow(2).mean().backward()
+    optimizer.step()  #!
 #@ cleared_before_the_step not_applied
 net = nn.Linear(4, 1)
 optimizer = torch.optim.SGD(net.parameters(), 0.1)

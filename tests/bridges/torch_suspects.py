@@ -546,6 +546,9 @@ for step in range(2):
         x = torch.randn(8, 4)
         (((net(x) - x[:, :1]) ** 2).mean() / 4).backward()
     opt.step()
+#@ the_input_of_a_frozen_model connected
+net, x = nn.Linear(4, 3).requires_grad_(False), torch.randn(2, 4, requires_grad=True)
+net(x).pow(2).sum().backward()
 #@ frozen_backbone connected
 class Net(nn.Module):
     def __init__(self):

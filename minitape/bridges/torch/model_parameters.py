@@ -126,7 +126,7 @@ def collect_sources_meant_to_be_trained(recording: TorchRecording) -> SourcesByN
     """Return the parameters that were trained in the block, keyed by name.
 
     These are the parameters of called modules, and the used leaves that are parameters or that an optimizer holds. If
-    there are no such parameters or leaves, return the other leaves that require a gradient.
+    none of them requires a gradient, the other leaves that do are also returned.
     """
     log = recording.log
     sources = dict[str, Any]()
@@ -135,7 +135,8 @@ def collect_sources_meant_to_be_trained(recording: TorchRecording) -> SourcesByN
         for root in log.history.list_called_root_modules()
         for named_parameter in collect_parameters_by_model_name_and_path(root).items()
     ]
-    for tensor in _list_parameter_or_optimized_else_all_leaves(recording, only_parameters=bool(named_tensors)):
+    is_any_trained = any(tensor.requires_grad for _, tensor in named_tensors)
+    for tensor in _list_parameter_or_optimized_else_all_leaves(recording, only_parameters=is_any_trained):
         # Skip a tensor that was replaced in its module, because the explanation of its replacement covers the tensor.
         if tensor is not None and log.history.removal_sites.get(tensor) is None:
             named_tensors.append((find_access_path_in_program(tensor) or log.history.find_tensor_name(tensor), tensor))

@@ -172,7 +172,9 @@ def move_finding_to_line_to_blame(recording: TorchRecording, finding: RunFinding
     if finding.cause != "not_optimized" or finding.variant not in ("", "another"):
         return finding
     site, variant = (
-        (NOWHERE, "") if parameter is None else _find_parameter_omission_site_and_variant(recording, parameter)
+        (NOWHERE, "")
+        if parameter is None
+        else _find_parameter_omission_site_and_variant(recording, parameter, finding.variant)
     )
     if site is NOWHERE and variant != "model":
         made_at = creation_sites.get(finding.site, NOWHERE)
@@ -211,7 +213,9 @@ def find_optimizer_creation_or_step_site(step_site: Site) -> Site:
     return creating[-1].site if creating else step_site
 
 
-def _find_parameter_omission_site_and_variant(recording: TorchRecording, parameter: Any) -> tuple[Site, str]:
+def _find_parameter_omission_site_and_variant(
+    recording: TorchRecording, parameter: Any, known_variant: str
+) -> tuple[Site, str]:
     """Return the line that left a parameter out of an optimizer, if known, and the sentence variant to use."""
     history = recording.log.history
     site = history.find_site_of_insertion_as_replacement(parameter)
@@ -223,8 +227,9 @@ def _find_parameter_omission_site_and_variant(recording: TorchRecording, paramet
         for omitted in iter_parameters_in_plain_attributes(root):
             if omitted.parameter is parameter:
                 return find_attribute_assignment_site(omitted.owner, omitted.attribute), "model"
-    # A deep copy is registered in its module, although no line of the program registers it.
-    if is_registered or id(parameter) in recording.log.run_watch.accounts.registrations:
+    # A deep copy is registered in its module, although no line of the program registers it. An optimizer of "another"
+    # model was itself created with the wrong tensors.
+    if known_variant or is_registered or id(parameter) in recording.log.run_watch.accounts.registrations:
         return NOWHERE, ""
     return recording.log.creations.get(parameter, NOWHERE), "unregistered"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
@@ -26,18 +26,23 @@ FREEZING_NAMES = set(
 SETTINGS_STEP = 3  # By this step, every trained parameter has changed.
 
 
-def mark_unoptimized_module_tensors_as_parameters(accounts: Iterable[TensorAccount]) -> None:
+def mark_unoptimized_module_tensors_as_parameters(accounts: Collection[TensorAccount]) -> None:
     """Treat a module's plain tensors and buffers as parameters if nothing uses or clears their gradients.
+
+    If no tensor of any optimizer got a gradient, an optimizer may hold a copy of a tensor instead of the tensor itself.
+    Therefore, all other plain tensors also count as parameters.
 
     Args:
         accounts: The accounts of the leaves.
     """
+    optimized = {each.got_gradient for each in accounts if each.optimizer_numbers}
     plain = [each for each in accounts if not (each.is_parameter or each.optimizer_numbers or each.route_counts)]
     owners = iter_living_instances(Module) if plain else ()
     held_keys = {id(value) for owner in owners for value in (*vars(owner).values(), *owner._buffers.values())}
     for account in plain:
         gradient = account.gradient
-        account.is_parameter = account.key in held_keys and gradient is not None and bool(gradient.any())
+        is_held = account.key in held_keys or optimized == {False}
+        account.is_parameter = is_held and gradient is not None and bool(gradient.any())
 
 
 def record_update_if_parameter_is_frozen(

@@ -202,7 +202,7 @@ class TorchRunWatch:
             for account in accounts:
                 account.record_gradient_changes_by_program(self.accounts)
             mark_unoptimized_module_tensors_as_parameters(
-                account for account in accounts if account.key not in self._input_keys
+                [account for account in accounts if account.key not in self._input_keys]
             )
 
     @property
