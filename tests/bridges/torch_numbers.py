@@ -34,6 +34,13 @@ w = torch.randn(3, 2, requires_grad=True)
 both = torch.cat([table, w])
 loss = both[:5].sum() #! #- loss = both.sum()
 loss.backward()
+#@ a_step_with_nan_is_taken_and_cleared nan_backward
+w = torch.zeros(3, requires_grad=True)
+optimizer = torch.optim.SGD([w], 0.1)
+loss = torch.sqrt((w ** 2).sum()) #! #- loss = torch.sqrt(((w - 1) ** 2).sum() + 1e-12)
+loss.backward()
+optimizer.step()
+optimizer.zero_grad() #- pass
 #@ sqrt_of_zero nan_backward
 w = torch.zeros(3, requires_grad=True)
 d = torch.sqrt((w ** 2).sum()) #! #- d = torch.sqrt(((w - 1) ** 2).sum() + 1e-12)

@@ -421,6 +421,9 @@ def _find_cause_of_adjoint_missing_in_leaf_grad(question: TorchQuestion, row: in
     log, sweep, source = question.adapter.log, question.sweep, question.source
     assert sweep is not None
     sweep_index = question.adapter.recording.sweeps.index(sweep)
+    adjoint: ValueSummary = sweep.adjoints[row]
+    if not adjoint.compute_zero_and_finite_flags()[1]:
+        return None  # The origin of the NaN matters more than what became of the gradient.
     if source.grad is None:
         is_missing_in_step = any(step.empty_steps for step in log.run_watch.list_one_optimizer_account_per_step(source))
         is_dropped = is_missing_in_step or isinstance(find_statement(sweep.site).node, ast.Expr)
@@ -432,7 +435,6 @@ def _find_cause_of_adjoint_missing_in_leaf_grad(question: TorchQuestion, row: in
         return None
     grad_rows = log.list_rows(source.grad)
     is_filled_with_zeros = bool(grad_rows) and not source.grad.is_sparse and not bool(source.grad.any())
-    adjoint: ValueSummary = sweep.adjoints[row]
     if is_filled_with_zeros and not adjoint.is_all_zero:
         return Finding("grad_cleared", question.rows[grad_rows[-1]].site, row, variant="zeros", has_gradient=True)
     return None
