@@ -22,7 +22,13 @@ from .model_page import GradientNumbers, ModelPage, SourceExplanations, select_s
 from .recording import Recording, RowNumber, SourcesByName
 
 # For each kind of explanation that a suspicion may replace, the required cause of the suspicion, or "" for any cause.
-SUSPICION_BY_KIND = {"connected": "", "no_derivative": "sampled", "unused": "sampled", "zero": "cancelled"}
+SUSPICION_BY_KIND = {
+    "connected": "",
+    "no_derivative": "sampled",
+    "unused": "sampled",
+    "zero": "cancelled",
+    "nonfinite": "loss_input",
+}
 CANCELLING_CAUSES = ("zero_cancels", "zero_sum")
 # At the ends of their domains, these functions have an infinite derivative, so programs clip their inputs.
 INVERSE_OPS = set("acos arccos asin arcsin atanh arctanh Acos Asin Atanh".split())

@@ -14,6 +14,11 @@ for _ in range(3):
     loss = F.mse_loss(net(x), y)  #! #- loss = F.mse_loss(net(x).squeeze(-1), y)
     loss.backward()
     opt.step()
+#@ swapped_arguments_of_a_binary_loss loss_input
+net = nn.Linear(4, 1); opt = torch.optim.SGD(net.parameters(), 0.1)
+x = torch.randn(8, 4); y = (x[:, :1] > 0).float()
+loss = F.binary_cross_entropy(y, net(x).sigmoid())  #! #- loss = F.binary_cross_entropy(net(x).sigmoid(), y)
+loss.backward(); opt.step(); opt.zero_grad()
 #@ weights_broadcast broadcast
 model = nn.Linear(5, 3)
 opt = torch.optim.SGD(model.parameters(), 0.1)

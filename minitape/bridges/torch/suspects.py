@@ -10,6 +10,7 @@ from contextlib import suppress
 from itertools import permutations
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 
 from ...common.grouping import group_values_by_key
@@ -391,7 +392,11 @@ def check_range_of_loss_inputs_and_targets(run: CheckedRun) -> Suspicions:
             fields = {"what": row.op, "other": format_place_suffix(row.site)}
             yield build_row_suspicion(prediction, "loss_input", fields, "softmax")
             continue
-        values = run.find_array(row.inputs[1 if is_binary else 0])
+        given, target = (run.rows[index] for index in row.inputs[:2])
+        if is_binary and target.tracked and not given.tracked and _is_made_of_zeros_and_ones(run, given):
+            yield build_row_suspicion(row, "loss_input", {"what": row.op}, "swapped")
+            continue
+        values = run.find_array(target.index if is_binary else given.index)
         if values is None or not values.size:
             continue
         least, greatest = values.min(), values.max()
@@ -399,6 +404,11 @@ def check_range_of_loss_inputs_and_targets(run: CheckedRun) -> Suspicions:
         if excess > 0:
             fields = {"what": row.op, "one": least, "two": greatest}
             yield build_row_suspicion(row, "loss_input", fields, "targets" if is_binary else row.op)
+
+
+def _is_made_of_zeros_and_ones(run: CheckedRun, row: RecordedRow) -> bool:
+    values = run.find_array(row.index)
+    return values is not None and bool(np.isin(values, (0, 1)).all())
 
 
 def record_findings_of_operations(run: CheckedRun, accounts: RunAccounts) -> None:

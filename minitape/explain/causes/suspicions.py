@@ -102,6 +102,10 @@ CAUSES = (
         loss then has no lower bound.
         Fix: Use the targets 0 and 1. For class numbers with more than two classes, use cross_entropy.
 
+        [torch: swapped]
+        {what}{line} received the labels as its first argument and the prediction as its second.
+        Fix: Swap the arguments: {what}(prediction, labels).
+
         [torch: unreached]
         The prediction is the result of {what}{line}, which cannot reach {n} of the {all} targets. These targets go from
         {one:.3g} to {two:.3g}.
