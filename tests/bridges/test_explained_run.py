@@ -146,6 +146,11 @@ def test_an_optimizer_of_the_wrong_network_is_named_before_the_change_that_it_ma
         ),
         ("x = torch.ones(3, requires_grad=True)\nu = x * 2\n(net(u)).sum().backward()\nu.grad.norm()", 6),
         ("with torch.no_grad():\n    y = net(torch.ones(3))\ny.sum().backward()", 6),
+        (
+            "for _ in range(8):\n    net(torch.ones(3)).sum().backward()\nx = torch.ones(3, requires_grad=True)\n"
+            "for _ in range(2):\n    net(x).sum().backward()\n    x = x + x.grad.sign()",
+            10,
+        ),
     ],
 )
 def test_a_raised_error_is_explained_alone(tmp_path, text, line):

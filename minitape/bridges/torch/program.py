@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from time import monotonic
+from traceback import extract_tb
 from typing import Any, NoReturn
 from warnings import filterwarnings
 
@@ -513,13 +514,18 @@ class WatchedProgram:
         if was_recorded or is_about_none(error):
             with suppress(Exception):
                 explanation = explain_raised_error(latest, error)
-                if explanation is not None or was_recorded or self.watch.failure is not error:
+                if explanation is not None or was_recorded or not self._may_second_run_explain_error(error):
                     return None if explanation is None else build_problem_group(explanation, [])
         answer = self._ask_start_or_last_copy_before(
             max(1, self.watch.accounts.passes - 1), {"kind": "error", "low": self.watch.accounts.passes - 1}
         )
         raised = (answer or {}).get("raised")
         return None if raised is None else ProblemGroup(**raised)
+
+    def _may_second_run_explain_error(self, error: BaseException) -> bool:
+        """Return whether autograd raised an error, or the program read a ``.grad`` in a step that was not recorded."""
+        line = extract_tb(error.__traceback__)[-1].line or ""
+        return self.watch.failure is error or (".grad" in line and not self._anomaly_was_recorded)
 
     def _add_anomaly_and_its_problems(self, report: RunReport, anomaly: Anomaly) -> None:
         """Add what is known about the first non-finite value to a report.
