@@ -827,3 +827,18 @@ def test_a_softmax_that_runs_on_the_line_of_the_loss_is_named_by_its_layer():
         torch.nn.functional.cross_entropy(model(torch.ones(4, 2)), torch.tensor([0, 1, 2, 0])).backward()
     why = recording.explain(model[0].weight)
     assert why.cause == "activation_twice" and "the result of a softmax (model.1, " in why.message, why
+
+
+def test_a_layer_without_batch_first_is_named_where_the_program_creates_it_and_not_where_an_encoder_copies_it():
+    program = """
+layer = torch.nn.TransformerEncoderLayer(4, 2, 8, dropout=0.0)
+model = torch.nn.TransformerEncoder(layer, 2, enable_nested_tensor=False)
+def pool(x):
+    return model(x).mean(dim=1)
+"""
+    names = {"torch": torch}
+    with bridge.record() as recording:
+        exec(compile_program(program, "model.py"), names)
+        names["pool"](torch.randn(6, 5, 4)).pow(2).mean().backward()
+    why = recording.explain(names["model"]).problems[0]
+    assert (why.cause, why.line) == ("wrong_axis", 5) and "(model.py, line 2) was created" in why.message, why

@@ -6,6 +6,7 @@ import ast
 
 from torch.nn import Module, Sequential
 
+from ...engine.record.user_frames import is_minitape_or_library_file
 from ...engine.types import OptionalExpression, TextSequence
 from ...explain.reasons.program_text import (
     NO_STATEMENT,
@@ -13,6 +14,7 @@ from ...explain.reasons.program_text import (
     find_binding_statements,
     find_last_name_of_dotted_path,
     find_statement,
+    list_call_sites,
 )
 from ...recording.recorded_rows import RecordedRow
 from ...recording.sites import Site
@@ -36,6 +38,10 @@ def find_layer_creation_or_row_site(history: ParameterHistory, row: RecordedRow)
     if root is None or not type(layer).__module__.startswith("torch.nn."):
         return row.site
     file, creation = _find_creation(root, row.scope, row.site)
+    if is_minitape_or_library_file(file):  # A larger layer of PyTorch created this one.
+        outer_layers = [root.get_submodule(".".join(row.scope[1:depth])) for depth in range(len(row.scope), 1, -1)]
+        calls = (list_call_sites(row.site[0], type(outer_layer).__name__) for outer_layer in outer_layers)
+        return next((sites[0] for sites in calls if len(sites) == 1), row.site)
     if isinstance(creation, ast.Call) and find_last_name_of_dotted_path(creation.func) == type(layer).__name__:
         return file, creation.lineno
     return row.site
