@@ -12,7 +12,10 @@ from minitape.bridges import torch as bridge  # noqa: E402 - behind the check fo
 from minitape.bridges.torch.raised_errors import explain_error_by_message_alone, explain_raised_error  # noqa: E402
 from minitape.common.translation import LANGUAGE_VARIABLES  # noqa: E402
 
-from .cases import compile_program  # noqa: E402
+from .cases import compile_program, strip_fix_comments  # noqa: E402
+from .frameworks import FRAMEWORKS  # noqa: E402
+
+TORCH = next(framework for framework in FRAMEWORKS if framework.name == "torch")
 
 
 def test_other_answers():
@@ -842,3 +845,16 @@ def pool(x):
         names["pool"](torch.randn(6, 5, 4)).pow(2).mean().backward()
     why = recording.explain(names["model"]).problems[0]
     assert (why.cause, why.line) == ("wrong_axis", 5) and "(model.py, line 2) was created" in why.message, why
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [
+        ("all_targets_are_ignored", "all of them are ignore_index"),
+        ("a_cell_that_remembers_nothing", "Pass it the state that the previous call returned"),
+    ],
+)
+def test_the_advice_fits_the_operation(name, advice):
+    cause, text = TORCH.cases[name]
+    _, _, why = TORCH.record_and_explain_program(strip_fix_comments(text), f"<{name}>")
+    assert why.cause == cause and advice in why.fix, why

@@ -41,6 +41,18 @@ loss = torch.sqrt((w ** 2).sum()) #! #- loss = torch.sqrt(((w - 1) ** 2).sum() +
 loss.backward()
 optimizer.step()
 optimizer.zero_grad() #- pass
+#@ all_targets_are_ignored nan_forward
+w = torch.randn(3, 4, requires_grad=True)
+targets = torch.full((3,), -100) #- targets = torch.tensor([0, -100, 2])
+loss = torch.nn.functional.cross_entropy(w, targets) #!
+loss.backward()
+#@ a_cell_that_remembers_nothing zero_factor
+cell, state, loss = nn.GRUCell(2, 3), torch.zeros(4, 3), 0.0
+w = cell.weight_hh
+for step in range(3):
+    new = cell(torch.randn(4, 2), state) #! #- new = state = cell(torch.randn(4, 2), state)
+    loss = loss + new.pow(2).sum()
+loss.backward()
 #@ sqrt_of_zero nan_backward
 w = torch.zeros(3, requires_grad=True)
 d = torch.sqrt((w ** 2).sum()) #! #- d = torch.sqrt(((w - 1) ** 2).sum() + 1e-12)

@@ -315,6 +315,18 @@ OPERATION_FIXES = [
     ),
     OperationFix(
         "nan_forward",
+        "crossentropy|nllloss",
+        "No target counts here, for example because all of them are ignore_index, so the mean is 0 divided by 0. Leave "
+        "out such batches, or write reduction='sum' and divide by at least 1.",
+        lambda fault, node: all(a is not None and np.isfinite(a).all() for a in fault.list_input_arrays()),
+    ),
+    OperationFix(
+        "zero_factor",
+        "grucell|lstmcell|rnntanhcell|rnnrelucell",
+        "The state that this cell receives is zero in each call. Pass it the state that the previous call returned.",
+    ),
+    OperationFix(
+        "nan_forward",
         "std|var|stdmean|varmean",
         "With correction=1, which is the default, `{it}` is NaN if it gets a single element, because it divides by the "
         "number of elements minus one. A small number added to it does not help. Leave out groups with only one "
