@@ -107,6 +107,14 @@ def test_a_second_backward_names_the_value_that_carries_the_graph(tmp_path):
     assert "for" not in answers["raised"]["heading"] and "Healthy" not in done.stderr
 
 
+def test_a_graph_that_is_kept_while_the_weights_change_names_the_value_that_carries_it(tmp_path):
+    two_layers = "torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Linear(4, 1))"
+    text = TWICE.replace("torch.nn.Linear(3, 1)", two_layers).replace("backward()", "backward(retain_graph=True)")
+    done, answers = explain(tmp_path, text)
+    assert (answers["raised"]["cause"], answers["raised"]["line"]) == ("in_place", 10), done.stderr
+    assert "mean (train.py, line 10) was computed in an earlier step" in done.stderr
+
+
 TWO_OPTIMIZERS_OF_ONE_NETWORK = """
 import torch
 

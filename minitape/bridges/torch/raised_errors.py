@@ -9,6 +9,7 @@ from collections.abc import Callable
 import torch
 
 from ...engine.record.user_frames import is_minitape_or_library_file
+from ...engine.types import RowList
 from ...explain.caller import format_place_suffix
 from ...explain.explanation import OptionalExplanation, explain_cause
 from ...explain.reasons.object_names import find_first_access_path, share_searches_between_questions
@@ -87,36 +88,29 @@ def _explain_failed_pass_by_checks(recording: TorchRecording, _: TensorNames) ->
 # -- a second backward pass through the same graph -------------------------------------------------
 
 
-def _explain_reuse_of_freed_graph(recording: TorchRecording, names: TensorNames) -> OptionalExplanation:
+def _explain_reuse_of_earlier_graph(
+    recording: TorchRecording, names: TensorNames, cause: str = "backward_twice"
+) -> OptionalExplanation:
     """Name the value that carries an earlier pass's graph into the failed pass.
 
     Args:
         recording: The recording of the step.
         names: The program's names for tensors.
+        cause: "backward_twice" if the earlier pass has freed its graph, or "in_place" if it has kept its graph, but the
+            parameters have changed since.
     """
     rows = recording.rows
-    failed = set(recording.failed_target_rows)
-    # All results of a call, such as the output and the hidden state of a recurrent layer, share its graph.
-    freed_calls = {
-        rows[row].call_id: sweep
-        for sweep in recording.sweeps
-        if sweep is not recording.failed_sweep and not sweep.keeps_graph
-        for row in sweep.adjoints
-        if rows[row].kind == "operation"
-    }
-    freed = {row.index for row in rows if row.call_id in freed_calls}
-    # The nearest results from an earlier pass carry the graph. They are sorted in order of creation.
-    carriers = sorted(collect_rows_and_connected_ancestors(rows, failed, stop_rows=freed) & freed)
+    earlier_calls, carriers = _find_rows_carried_from_earlier_passes(recording, keeps_graph=cause == "in_place")
     if not carriers:
         return None
     site = recording.error[1] if recording.error else NOWHERE
-    if failed & set(carriers):  # The program called backward() on the same loss again.
+    if not set(recording.failed_target_rows).isdisjoint(carriers):  # The program called backward() on this loss again.
         return explain_cause("torch", "backward_twice", site)
     carrier = rows[carriers[-1]]
     name = names.find_name_or_operation_of_row(carrier)
-    later = rows[max(freed) + 1 :]
+    later = rows[max(row.index for row in rows if row.call_id in earlier_calls) + 1 :]
     ran_again = any(row.site == carrier.site for row in later)
-    freeing = freed_calls[carrier.call_id]
+    freeing = earlier_calls[carrier.call_id]
     use = next((row.site for row in later if carrier.index in row.inputs), NOWHERE)
     container = _find_name_of_growing_list(name, carrier, later, names)
     if freeing.function_name == "grad" and not ran_again:
@@ -137,7 +131,45 @@ def _explain_reuse_of_freed_graph(recording: TorchRecording, names: TensorNames)
     if variant == "carried" and 1 < len(bound_names) <= carrier.output:  # The last name stands for a tuple.
         variant, name = "carried_tuple", bound_names[-1]
     fields = {"what": name, "other": format_place_suffix(other), "list": container}
-    return explain_cause("torch", "backward_twice", blamed, variant, fields)
+    return explain_cause("torch", cause, blamed, variant, fields)
+
+
+def _find_rows_carried_from_earlier_passes(recording: TorchRecording, keeps_graph: bool) -> tuple[dict, RowList]:
+    """Find the nearest values from earlier passes on which the failed pass depends.
+
+    Args:
+        recording: The recording of the step.
+        keeps_graph: Whether the earlier passes kept their graphs.
+
+    Returns:
+        For each call in the graphs of these passes, its pass, and the rows of the values in order of creation.
+    """
+    rows = recording.rows
+    # All results of a call, such as the output and the hidden state of a recurrent layer, share its graph.
+    earlier_calls = {
+        rows[row].call_id: sweep
+        for sweep in recording.sweeps
+        if sweep is not recording.failed_sweep and sweep.keeps_graph == keeps_graph
+        for row in sweep.adjoints
+        if rows[row].kind == "operation"
+    }
+    results = {row.index for row in rows if row.call_id in earlier_calls}
+    used = collect_rows_and_connected_ancestors(rows, recording.failed_target_rows, stop_rows=results)
+    return earlier_calls, sorted(used & results)
+
+
+def _explain_change_of_needed_value(recording: TorchRecording, names: TensorNames) -> OptionalExplanation:
+    """Name the value that carries an earlier pass's kept graph into the failed pass, or else the change in place.
+
+    The optimizer has changed the parameters in the kept graph.
+
+    Args:
+        recording: The recording of the step.
+        names: The program's names for tensors.
+    """
+    explanation = _explain_reuse_of_earlier_graph(recording, names, "in_place")
+    carried = explanation is not None and explanation.cause == "in_place"
+    return explanation if carried else _explain_failed_pass_by_checks(recording, names)
 
 
 def _find_name_of_growing_list(
@@ -242,10 +274,11 @@ def _explain_read_of_missing_grad_of_result(recording: TorchRecording, names: Te
 
 
 EXPLANATIONS_BY_MESSAGE: dict[str, Callable[[TorchRecording, TensorNames], OptionalExplanation]] = {
-    "second time": _explain_reuse_of_freed_graph,
+    "second time": _explain_reuse_of_earlier_graph,
     "appears to not have been used|unused.*graph|graph.*unused": _explain_unreachable_input,
     "does not require grad": _explain_untracked_tensor,
-    "modified by an inplace operation|leaf Variable|scalar outputs": _explain_failed_pass_by_checks,
+    "modified by an inplace operation": _explain_change_of_needed_value,
+    "leaf Variable|scalar outputs": _explain_failed_pass_by_checks,
     "None": _explain_read_of_missing_grad_of_result,
 }
 """For each pattern, the function that explains errors whose message matches it. The first match is used."""

@@ -32,6 +32,18 @@ CAUSES = (
         [torch: parameter]
         Parameters were changed{line} before backward(), but autograd needs their values from the forward pass.
         Fix: Make all calls to backward() before that line, or compute the loss again after that line.
+
+        [torch: carried]
+        {what}{line} was computed in an earlier step, and this step uses it{other}. The parameters in its graph have
+        changed since then, but autograd needs their old values.
+        Fix: Keep the value without its graph: write .detach() on this line, or state = state.detach() after this line.
+        Then retain_graph=True is no longer needed.
+
+        [torch: carried_tuple]
+        {what}{line} was computed in an earlier step, and this step uses it{other}. The parameters in its graph have
+        changed since then, but autograd needs their old values.
+        Fix: Keep the values without their graph: write {what} = tuple(s.detach() for s in {what}) before the next step
+        uses them. Then retain_graph=True is no longer needed.
         """,
     ),
     Cause(
