@@ -852,6 +852,7 @@ def pool(x):
     [
         ("all_targets_are_ignored", "all of them are ignore_index"),
         ("a_cell_that_remembers_nothing", "Pass it the state that the previous call returned"),
+        ("adapted_weights_are_loaded", "call torch.func.functional_call(module, state, inputs)"),
     ],
 )
 def test_the_advice_fits_the_operation(name, advice):

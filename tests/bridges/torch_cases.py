@@ -243,6 +243,13 @@ loss.backward()
 w = torch.ones(3, requires_grad=True)
 loss = (w * w).sum()
 #+ loss.backward()
+#@ adapted_weights_are_loaded no_grad
+net, learner, x = nn.Linear(2, 1), nn.Linear(2, 1), torch.ones(3, 2)
+w = net.weight
+adapted = {name: parameter - 0.1 * parameter ** 2 for name, parameter in net.named_parameters()}
+learner.load_state_dict(adapted) #!
+loss = learner(x).sum() #- loss = torch.func.functional_call(learner, adapted, (x,)).sum()
+loss.backward()
 #@ zero_grad_after_backward grad_cleared
 net = nn.Linear(2, 1)
 w = net.weight

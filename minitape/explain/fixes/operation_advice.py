@@ -321,6 +321,12 @@ OPERATION_FIXES = [
         lambda fault, node: all(a is not None and np.isfinite(a).all() for a in fault.list_input_arrays()),
     ),
     OperationFix(
+        "no_grad",
+        "loadstatedict",
+        "load_state_dict() copies only values. To compute with these tensors as weights, and to keep their history, "
+        "call torch.func.functional_call(module, state, inputs).",
+    ),
+    OperationFix(
         "zero_factor",
         "grucell|lstmcell|rnntanhcell|rnnrelucell",
         "The state that this cell receives is zero in each call. Pass it the state that the previous call returned.",
