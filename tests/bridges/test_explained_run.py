@@ -169,6 +169,21 @@ def test_a_raised_error_is_explained_alone(tmp_path, text, line):
     assert "gradient for" not in done.stderr
 
 
+def test_a_frozen_model_names_a_parameter_that_the_optimizer_holds(tmp_path):
+    text = """
+import torch
+net = torch.nn.Sequential(torch.nn.Linear(3, 2), torch.nn.Linear(2, 1))
+for parameter in net.parameters():
+    parameter.requires_grad = False
+optimizer = torch.optim.SGD(net[1].parameters(), 0.1)
+optimizer.zero_grad()
+net(torch.ones(4, 3)).mean().backward()
+"""
+    done, answers = explain(tmp_path, text)
+    assert (answers["raised"]["cause"], answers["raised"]["line"]) == ("requires_grad", 5), done.stderr
+    assert "Call net[1].weight.requires_grad_()" in answers["raised"]["fix"]
+
+
 def test_a_plain_error_prints_itself_and_no_paragraphs(tmp_path):
     text = "import torch\nnet = torch.nn.Linear(3, 1)\nnet(torch.ones(3))\nraise KeyError('mine')\n"
     done, answers = explain(tmp_path, text)

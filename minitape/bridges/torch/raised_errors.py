@@ -246,7 +246,9 @@ def _explain_untracked_tensor(recording: TorchRecording, names: TensorNames) -> 
         return explain_cause(
             "torch", "requires_grad", source.site, variant, {"x": names.find_name_or_operation_of_row(source)}
         )
-    for tensor in recording.collect_sources_meant_to_be_trained().values():
+    sources = recording.collect_sources_meant_to_be_trained().values()
+    optimized_keys = recording.log.run_watch.accounts.list_optimized_keys()
+    for tensor in sorted(sources, key=lambda source: id(source) not in optimized_keys):
         if recording.list_rows(tensor):
             explanation = explain_gradient(recording, recording.find_last_target_row(), tensor)
             if explanation.line is not None and not explanation.connected:
