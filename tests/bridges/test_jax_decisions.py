@@ -14,6 +14,7 @@ jax = pytest.importorskip("jax")
 from minitape.bridges.jax import ascents, suspects  # noqa: E402
 from minitape.bridges.jax.optax_checks import explain_swapped_moving_average_arguments  # noqa: E402
 from minitape.bridges.jax.recording import UpdateFact  # noqa: E402
+from minitape.bridges.known_errors import explain_error_by_message  # noqa: E402
 
 
 def with_text(text):
@@ -210,3 +211,16 @@ def test_a_moving_average_takes_the_trained_parameters_first(text, new, old, is_
     trees = ([leaves[new]], [leaves[old]])
     answer = explain_swapped_moving_average_arguments(trees, [leaves["p"]], (with_text(text), 1))
     assert (answer is not None and answer.cause == "swapped_average") is is_swapped
+
+
+# -- errors that JAX raises after it has left the operation ----------------------------------------
+
+
+def test_an_error_of_the_backward_pass_is_blamed_on_its_operation() -> None:
+    text = "def halve(x, n):\n    return jax.lax.fori_loop(0, n, lambda i, x: x / 2, x)\n"
+    file = with_text(text)
+    exec(compile(text, file, "exec"), names := {"jax": jax})
+    with pytest.raises(ValueError, match="while_loop") as caught:
+        jax.jit(jax.grad(names["halve"]))(1.0, 3)
+    answer = explain_error_by_message("jax", caught.value)
+    assert (answer.cause, answer.filename, answer.line) == ("while_loop", file, 2)
