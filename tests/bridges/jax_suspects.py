@@ -158,6 +158,25 @@ def rule(primals, tangents):
 def loss(w, x):
     return jnp.mean(log_of_sum(x @ w) - x[:, 0])
 args = jnp.ones(3), jax.random.normal(jax.random.key(0), (8, 3))
+#@ a_rule_with_kinks_leaves_out_its_adjoint wrong_derivative
+@jax.custom_vjp
+def soft_plus(x):
+    return jnp.where(x > 20.0, x, jnp.log1p(jnp.exp(jnp.minimum(x, 20.0))))
+def backward(x, adjoint):
+    return (jax.nn.sigmoid(x),)  #!  #- return (adjoint * jax.nn.sigmoid(x),)
+soft_plus.defvjp(lambda x: (soft_plus(x), x), backward)
+def loss(w, x):
+    return jnp.mean((soft_plus(x @ w) - x[:, 0]) ** 2)
+args = jnp.ones(3), jax.random.normal(jax.random.key(0), (8, 3))
+#@ a_rule_of_the_loss_itself_leaves_out_its_adjoint connected
+@jax.custom_vjp
+def loss(w, x):
+    return jnp.mean(jnp.exp(x @ w) - x @ w)
+def backward(kept, adjoint):
+    w, x = kept
+    return jnp.mean((jnp.exp(x @ w) - 1.0)[:, None] * x, 0), None
+loss.defvjp(lambda w, x: (loss(w, x), (w, x)), backward)
+args = jnp.ones(3), jax.random.normal(jax.random.key(0), (8, 3))
 #@ rules_that_differ_on_purpose connected
 @jax.custom_vjp
 def clip_gradient(x):
