@@ -109,13 +109,14 @@ def read_outside_data_with_callees(function: Any, *args: Any) -> OutsideData:
     Args:
         function: The function.
         args: Its arguments. Attributes of the first argument are included if this argument belongs to the program,
-            because it may be ``self``.
+            because it may be ``self``. A bound method brings its own ``self``.
 
     Returns:
         The values. Each key consists of the function that reads the value, and the value's name.
     """
     data = OutsideData()
     code = getattr(unwrap_function(function), "__code__", None)
+    args = (function.__self__,) if inspect.ismethod(function) else args
     objects = dict(zip(code.co_varnames[:1] if code else (), args, strict=False))
     for callee in iter_function_and_callees(function):
         values = read_outside_values(callee)

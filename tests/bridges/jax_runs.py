@@ -115,6 +115,18 @@ trainer, w = Trainer(), jnp.ones(3)
 for number in range(9):
     trainer.weight = float(number == 8)
     w = trainer.step(w, trainer.weight)
+#@ a_compiled_method_keeps_a_number_of_its_object stale_value
+class Annealer:
+    def __init__(self):
+        self.weight, self.step = 0.0, jax.jit(self.descend)
+    def loss(self, w, weight):
+        return jnp.sum((w - 3.0) ** 2) + self.weight * jnp.sum(w**2)  #!  #- return jnp.sum((w - 3.0) ** 2) + weight * 3
+    def descend(self, w, weight):
+        return w - 0.1 * jax.grad(self.loss)(w, weight)
+trainer, w = Annealer(), jnp.ones(3)
+for number in range(9):
+    trainer.weight = number / 8
+    w = trainer.step(w, trainer.weight)
 #@ noise_is_drawn_while_the_step_is_traced stale_value
 import numpy as np
 @jax.jit
