@@ -676,6 +676,15 @@ print(jax.grad(loss)(w))
 """,
         "`jnp.log(p)` is not finite where `p` is zero.",
     ),
+    "the_scores_that_a_sample_is_drawn_from": (
+        """
+def loss(w, key):
+    return jnp.mean(jax.random.categorical(key, 2.0 * w) * 1.0)
+for seed in range(2):
+    print(jax.grad(loss)(jnp.ones(3), jax.random.key(seed)))
+""",
+        "`jax.nn.softmax` of `2.0 * w`, or with `2.0 * w` itself",
+    ),
     "a_function_that_reads_its_column_second": (
         """
 w, x, y = jnp.ones((3, 1)), jnp.arange(12.0).reshape(4, 3), jnp.ones(4)

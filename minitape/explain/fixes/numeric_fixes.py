@@ -60,6 +60,8 @@ def find_step_function_operand(fault: FaultSite, node: Any) -> OptionalExpressio
         fault: The fault site, which provides the names that the program uses.
         node: The step expression.
     """
+    if fault.dialect.name == "jax" and is_call_of(node, "categorical"):  # The first argument is the random key.
+        return next(iter(node.args[1:]), None)
     pair = [node.left, node.right] if isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv) else []
     pair = list(node.args) if is_call_of(node, "floordiv", "floor_divide") else pair
     return ast.BinOp(pair[0], ast.Div(), pair[1]) if len(pair) == 2 else find_receiver_or_first_argument(fault, node)
