@@ -127,6 +127,16 @@ trainer, w = Annealer(), jnp.ones(3)
 for number in range(9):
     trainer.weight = number / 8
     w = trainer.step(w, trainer.weight)
+#@ a_compiled_method_reads_only_the_keys_of_its_object connected
+class Fit:
+    def __init__(self):
+        self.params, self.step = {"b": jnp.zeros(3), "w": jnp.ones(3)}, jax.jit(self.descend)
+    def descend(self, params):
+        gradient = jax.grad(lambda params: jnp.sum((params["w"] + params["b"] - 3.0) ** 2))(params)
+        return {name: params[name] - 0.1 * gradient[name] for name in self.params}
+fit = Fit()
+for _ in range(9):
+    fit.params = fit.step(fit.params)
 #@ noise_is_drawn_while_the_step_is_traced stale_value
 import numpy as np
 @jax.jit

@@ -7,8 +7,9 @@ from functools import partial, update_wrapper
 from types import MethodType
 from typing import TYPE_CHECKING, Any
 
+import jax
 import numpy as np
-from jax.tree_util import all_leaves, tree_flatten
+from jax.tree_util import all_leaves, tree_flatten, tree_leaves
 
 from ..mutable_state import save_state_and_build_restorer
 from ..outside_values import (
@@ -72,7 +73,7 @@ class CompiledFunction:
         if not self._gradient_limit:
             return results
         with suppress(Exception):  # An error here must not stop the program.
-            self._store_explanation_if_value_is_stale(args)
+            self._store_explanation_if_value_is_stale(args, kwargs)
         if not is_due:
             record_call = partial(
                 gradient_block.record_uncompiled_and_count_gradients, self._function, gradient_limit=GRADIENT_LIMIT
@@ -80,7 +81,7 @@ class CompiledFunction:
             gradient_block.check_later_call_and_record_if_nonfinite(self._function, args, kwargs, results, record_call)
         return results
 
-    def _store_explanation_if_value_is_stale(self, args: tuple) -> None:
+    def _store_explanation_if_value_is_stale(self, args: tuple, kwargs: dict) -> None:
         """Store an explanation if the program has replaced a value that the function read during its last trace.
 
         Reading the values takes longer than a small step, so later calls are checked only rarely.
@@ -98,7 +99,13 @@ class CompiledFunction:
         if trace_count != self._trace_count:
             self._trace_count, self._traced_values = trace_count, values
         for key, value in self._traced_values.items():
-            if self._may_be_stale and not are_trees_equal(value, values.get(key, value)):
+            if not self._may_be_stale or are_trees_equal(value, values.get(key, value)):
+                continue
+            # JAX returns the trace that it has cached. If it contains no array of the value, the function may have read
+            # only keys or shapes.
+            constants = {*map(id, self._jitted.trace(*args, **kwargs).jaxpr.consts)}
+            leaves = tree_leaves(value) or [None]
+            if any(id(leaf) in constants or not isinstance(leaf, jax.Array) for leaf in leaves):
                 self._may_be_stale = False
                 self._gradient_block.stale_values.append(explain_stale_value("jax", *key, self._later_call_count))
 
