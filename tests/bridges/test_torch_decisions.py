@@ -1,5 +1,6 @@
 """When the checks of PyTorch programs suspect a mistake, on runs that are built by hand."""
 
+import linecache
 from types import SimpleNamespace
 
 import numpy as np
@@ -17,6 +18,19 @@ def build(*descriptions, **facts):
     """Build a run of a program that called no module."""
     recording = SimpleNamespace(log=SimpleNamespace(history=ParameterHistory()))
     return build_run(build_rows(*descriptions), op_names=suspects.OPERATION_NAMES, **{"recording": recording} | facts)
+
+
+def with_text(text):
+    file = f"torch decisions {abs(hash(text))}.py"
+    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+    return file
+
+
+def collect_findings():
+    """Return accounts, with the arguments of all findings that are recorded in them."""
+    noted = []
+    accounts = SimpleNamespace(record_finding=lambda *finding, **fields: noted.append((*finding, fields)))
+    return accounts, noted
 
 
 def summarize(suspicions):
@@ -284,3 +298,160 @@ def test_the_last_layer_of_a_recurrent_network_has_no_effect(norms, steps, names
     misused_operations.record_last_recurrent_layer_without_gradient(run, accounts)
     assert [variant for variant, _, _ in noted] == names
     assert all(keys == [id(weights[1])] and fields["n"] == 1 and fields["all"] == 2 for _, keys, fields in noted)
+
+
+# -- operations that a program misuses -------------------------------------------------------------
+
+
+def with_addition(text="x[i] += y\n", index=(0, 2, 0), dtype="int64", tracked=True):
+    here = {"site": (with_text(text), 1), "tracked": tracked}
+    facts = {"dtype": dtype} | ({} if index is None else {"value": index})
+    return [("leaf", []), ("constant", [], facts), ("leaf", []), ("setitem", [0, 2, 1], here), ("sum", [3])]
+
+
+@pytest.mark.parametrize(("descriptions", "lost"), [
+    (with_addition(), [(1, 3)]), (with_addition(index=[0, 0, 0, 1]), [(2, 4)]), (with_addition(index=[0, 1, 2]), []),
+    (with_addition("x[i] = y\n"), []), (with_addition(tracked=False), []), (with_addition(dtype="float32"), []),
+    (with_addition(index=None), []),
+])  # fmt: skip
+def test_an_addition_in_place_loses_all_but_one_of_the_values_at_a_repeated_index(descriptions, lost) -> None:
+    found = list(misused_operations.check_addition_at_repeated_indices(build(*descriptions)))
+    assert [(it.cause, it.variant, it.row) for it in found] == [("in_part", "repeated", 3)] * len(lost)
+    assert [(it.fields["n"], it.fields["all"]) for it in found] == lost
+
+
+FILLED = "model.weight.data.zero_()\nnn.init.ones_(model.weight)\nw.fill_(0.5)\nstep()\n"
+EQUAL_UNITS = {
+    "equal rows": (torch.ones(3, 2), 3, FILLED, 2),
+    "rows that differ by rounding": (torch.ones(3, 2) + torch.tensor([[0.0], [1e-7], [0.0]]), 3, FILLED, 2),
+    "unequal rows": (torch.tensor([[1.0, 1.0], [1.0, 1.1]]), 3, FILLED, None),
+    "rows that are equal at first": (torch.tensor([[1.0, 1.0], [1.0, 1.0], [1.0, 2.0]]), 3, FILLED, None),
+    "unequal columns": (torch.tensor([[1.0, 2.0], [1.0, 2.0]]), 3, FILLED, 2),
+    "two steps": (torch.ones(3, 2), 2, FILLED, None),
+    "a single row": (torch.ones(1, 2), 3, FILLED, None),
+    "a vector": (torch.ones(3), 3, FILLED, None),
+    "no line that fills a weight": (torch.ones(3, 2), 3, "step()\n", None),
+    "another line, as the history knows": (torch.ones(3, 2), 3, "step()\n", 9),
+}
+
+
+@pytest.mark.parametrize(("weight", "step_count", "text", "line"), EQUAL_UNITS.values(), ids=EQUAL_UNITS)
+def test_units_that_began_equal_stay_equal(weight, step_count, text, line) -> None:
+    file = with_text(text)
+    run = build(("leaf", []), ("linear", [0]), sources_with_gradient={7: weight})
+    run.find_optimizer_steps = lambda source: [SimpleNamespace(site=(file, 4))] * step_count
+    if line == 9:
+        run.recording.log.history.constant_fill_sites[weight] = (file, 9)
+    found = list(misused_operations.check_units_that_stay_equal(run))
+    assert [(it.site, it.fields, it.source_keys) for it in found] == (
+        [] if line is None else [((file, line), {"n": len(weight), "all": step_count}, [7])]
+    )
+
+
+def with_second_derivative(activation="relu", target_op="grad", second=(0.0, 0.0), tracked=True):
+    """Describe a derivative of a derivative: the second result follows the rows that existed at its pass."""
+    return [("leaf", [], {"value": [1.0, 2.0]}), (activation, [0], {"value": [1.0, 2.0], "tracked": tracked}),
+            (target_op, [1], {"value": [1.0, 1.0]}), ("sum", [2], {"value": 2.0}),
+            ("grad", [3], {"value": list(second)}), ("mul", [4], {"value": [0.0, 0.0]})]  # fmt: skip
+
+
+@pytest.mark.parametrize(("descriptions", "function", "row_count", "is_zero"), [
+    (with_second_derivative(), "grad", 4, True), (with_second_derivative("abs"), "grad", 4, True),
+    (with_second_derivative("tanh"), "grad", 4, False), (with_second_derivative(target_op="mul"), "grad", 4, False),
+    (with_second_derivative(second=(0.0, 1.0)), "grad", 4, False), (with_second_derivative(), "backward", 4, False),
+    (with_second_derivative(tracked=False), "grad", 4, False), (with_second_derivative(), "grad", 6, False),
+    (with_second_derivative(second=(0.0, 1.0)), "grad", 5, True), (with_second_derivative(), "grad", 3, False),
+])  # fmt: skip
+def test_the_second_derivative_of_a_piecewise_linear_activation_is_zero(
+    descriptions, function, row_count, is_zero
+) -> None:
+    run = build(*descriptions, sources_with_gradient={7: "w"})
+    (sweep,) = run.sweeps
+    sweep.function_name, sweep.row_count, sweep.target = function, row_count, [3]
+    found = [(it.variant, it.site[1], it.fields) for it in misused_operations.check_zero_second_derivatives(run)]
+    assert found == ([("second", 2, {"what": descriptions[1][0]})] if is_zero else [])
+
+
+BATCH = ("constant", [], {"value": [1.0, 2.0]})
+OTHER_BATCH = ("constant", [], {"value": [1.0, 3.0]})
+
+
+@pytest.mark.parametrize(("batches", "read", "count"), [
+    ([BATCH] * 3, (1, 2, 3), 3), ([BATCH] * 2, (1, 2), None), ([BATCH, BATCH, OTHER_BATCH], (1, 2, 3), None),
+    ([BATCH] * 3, (), None), ([BATCH] * 4, (1, 2, 3, 4), 4),
+])  # fmt: skip
+def test_each_step_begins_its_data_loader_again(batches, read, count) -> None:
+    run = build(("leaf", []), *batches, ("matmul", [0, *read]))
+    indices = range(1, len(batches) + 1)
+    run.recording.log.first_batches = {("train.py", 3): [[index] for index in indices]}
+    accounts, noted = collect_findings()
+    misused_operations.record_first_batch_used_in_every_step(run, accounts)
+    assert noted == ([] if count is None else [("stale_value", "batch", ("train.py", 3), {"n": count})])
+
+
+def test_a_batch_counts_without_the_part_that_no_target_reads() -> None:
+    descriptions = [("leaf", []), *[BATCH, ("constant", [], {"value": [0.0]})] * 3, ("matmul", [0, 1, 3, 5])]
+    descriptions[4] = ("constant", [], {"value": [9.0]})
+    run = build(*descriptions)
+    run.recording.log.first_batches = {("train.py", 3): [[1, 2], [3, 4], [5, 6]]}
+    accounts, noted = collect_findings()
+    misused_operations.record_first_batch_used_in_every_step(run, accounts)
+    assert [finding[:2] for finding in noted] == [("stale_value", "batch")]
+
+
+MODEL = "class Model(nn.Module):\n    def forward(self, x):\n        return {}\nmodel.eval()\n"
+DROPOUTS = {
+    "the function": ("F.dropout(x, 0.5)", "F.dropout"),
+    "the function by its whole name": ("torch.nn.functional.dropout(x)", "torch.nn.functional.dropout"),
+    "a layer that is made for the call": ("nn.Dropout(0.5)(x)", "nn.Dropout"),
+    "the function, with the mode": ("F.dropout(x, 0.5, self.training)", None),
+    "the function, with its third argument": ("F.dropout(x, 0.5, mode)", None),
+    "a layer of the module": ("self.dropout(x)", None),
+    "another layer that is made for the call": ("nn.Linear(2, 2)(x)", None),
+}
+
+
+@pytest.mark.parametrize(("call", "name"), DROPOUTS.values(), ids=DROPOUTS)
+def test_a_dropout_stays_active_after_eval(call, name) -> None:
+    run = build(("leaf", []), ("dropout", [0], {"site": (with_text(MODEL.format(call)), 3), "scope": ["model"]}))
+    accounts, noted = collect_findings()
+    misused_operations.record_dropout_that_ignores_eval(run, accounts)
+    assert [(*finding[:2], finding[3]) for finding in noted] == (
+        [] if name is None else [("layer_mode", "always", {"is_remark": True, "what": name})]
+    )
+
+
+@pytest.mark.parametrize(("text", "scope"), [
+    (MODEL.format("F.dropout(x)"), []), (MODEL.format("F.dropout(x)").replace("model.eval()", "model.train()"), ["m"]),
+])  # fmt: skip
+def test_a_dropout_outside_modules_or_without_eval_is_meant_to_be_active(text, scope) -> None:
+    run = build(("leaf", []), ("dropout", [0], {"site": (with_text(text), 3), "scope": scope}))
+    accounts, noted = collect_findings()
+    misused_operations.record_dropout_that_ignores_eval(run, accounts)
+    assert noted == []
+
+
+UPDATE = {"cause": "no_grad"}
+
+
+@pytest.mark.parametrize(("descriptions", "facts", "is_lost"), [
+    ([("sub", [0, 2], UPDATE)], {}, True), ([("add", [0, 2], UPDATE)], {}, True),
+    ([("mul", [0, 2], UPDATE)], {}, False),
+    ([("sub", [0, 2])], {}, False), ([("sub", [0, 2], UPDATE), ("sin", [3])], {}, False),
+    ([("sub", [2, 0], UPDATE)], {}, False), ([("sub", [0, 0], UPDATE)], {}, False),
+    ([("sub", [0, 2], UPDATE)], {"passes": 2}, False), ([("sub", [0, 2], UPDATE)], {"numbers": [1]}, False),
+    ([("sub", [0, 2], UPDATE)], {"is_unchanged": False}, False), ([("sub", [0, 2], UPDATE)], {"known": False}, False),
+])  # fmt: skip
+def test_the_result_of_an_update_by_hand_is_lost(descriptions, facts, is_lost) -> None:
+    run = build(("leaf", []), ("gradient", [], {"cause": "create_graph"}), ("mul", [1, 1]), *descriptions)
+    weight = object()
+    for row in run.rows:
+        row.extra = SimpleNamespace(find_object=lambda row=row: weight if row.index == 0 else None)
+    accounts, noted = collect_findings()
+    account = SimpleNamespace(key=id(weight), optimizer_numbers=facts.get("numbers", []),
+                              is_unchanged_since_first_gradient=lambda: facts.get("is_unchanged", True))  # fmt: skip
+    accounts.accounts = {id(weight): account} if facts.get("known", True) else {}
+    accounts.passes = facts.get("passes", 3)
+    misused_operations.record_manual_updates_never_applied(run, accounts)
+    expected = ("not_applied", "lost", ("train.py", 4), [id(weight)], {"n": 3})
+    assert noted == ([expected] if is_lost else [])
