@@ -213,3 +213,111 @@ def test_gradients_are_computed_again_and_again_without_a_step(
     run = build_trained_run((None, None), step_count, sweeps)
     found = list(suspects.check_gradients_that_change_no_parameter(run))
     assert [(it.cause, it.variant, it.fields["n"]) for it in found] == ([("not_applied", "", 2)] if is_found else [])
+
+
+class Handle:
+    """Stands for the handle of a variable."""
+
+
+def build_optimized_run(
+    monkeypatch, source_rows=(0,), step_rows=5, row_count=3, has_gradient=True, held=(), stepped=()
+):
+    """Build a run with a variable that got a gradient, an optimizer that holds variables, and a step."""
+    handle = Handle()
+    run = build_run(build_gradient_rows(LEAF, ("Sin", [0])))
+    run.sources_with_gradient = {id(handle): "w"}
+    run.find_source_rows = lambda source: list(source_rows)
+    (sweep,) = run.sweeps
+    sweep.source_results, sweep.row_count = [(lambda: handle, has_gradient), (lambda: None, True)], row_count
+    handles = {"w": id(handle), "v": -1}
+    steps = [] if step_rows is None else [
+        SimpleNamespace(site=("train.py", 9), row_count=step_rows, handle_ids={handles[it] for it in stepped})
+    ]  # fmt: skip
+    run.recording = SimpleNamespace(log=SimpleNamespace(optimizer_steps=steps))
+    optimizer = SimpleNamespace(_trainable_variables=list(held))
+    monkeypatch.setattr(suspects, "iter_living_instances", lambda *classes: iter([optimizer, SimpleNamespace()]))
+    monkeypatch.setattr(suspects, "find_handle_id", handles.get)
+    return run, id(handle)
+
+
+@pytest.mark.parametrize(("facts", "is_missing"), [
+    ({}, True), ({"held": ["v"], "stepped": ["v"]}, True), ({"held": ["w"]}, False), ({"stepped": ["w"]}, False),
+    ({"step_rows": None}, False), ({"has_gradient": False}, False), ({"source_rows": (0, 1)}, False),
+    ({"step_rows": 2}, False), ({"step_rows": 3}, True),
+])  # fmt: skip
+def test_no_optimizer_manages_a_variable_that_got_a_gradient(monkeypatch, facts, is_missing) -> None:
+    run, key = build_optimized_run(monkeypatch, **facts)
+    found = list(suspects.check_unoptimized_sources(run))
+    assert [(it.cause, it.site[1], it.source_keys) for it in found] == ([("not_optimized", 9, {key})] * is_missing)
+
+
+def build_run_of_targets(groups, call_stack=(("train.py", 2), ("train.py", 4))):
+    """Build a run in which each target reads variables of its own, which are given by their rows."""
+    count = 1 + max(row for rows in groups for row in rows)
+    run = build_run(build_rows(*[LEAF] * count, *[("AddN", list(rows)) for rows in groups]))
+    run.sweeps = [SimpleNamespace(target=[count + number]) for number in range(len(groups))]
+    run.find_source_rows = lambda variable: [variable]
+    creation = SimpleNamespace(call_stack=list(call_stack))
+    run.recording = SimpleNamespace(log=SimpleNamespace(find_variable_creation=lambda handle: creation))
+    return run, [(100 + row, row) for row in range(count)]
+
+
+@pytest.mark.parametrize(("groups", "found_keys"), [
+    ([[0], [1], [2]], {102}), ([[0], [1]], None), ([[0], [1], [0]], None), ([[0, 1], [2], [3, 4]], {103, 104}),
+    ([[0], [0], [0]], None), ([[0, 1], [1, 2], [3]], None),
+])  # fmt: skip
+def test_a_line_that_creates_a_variable_again_for_each_target_is_found(monkeypatch, groups, found_keys) -> None:
+    monkeypatch.setattr(suspects, "to_handle_or_value", lambda variable: variable)
+    found = list(suspects._check_variables_remade_for_each_target(*build_run_of_targets(groups)))
+    expected = ("remade", ("train.py", 4), {"n": len(groups)}, found_keys)
+    assert [(it.variant, it.site, it.fields, it.source_keys) for it in found] == ([expected] if found_keys else [])
+
+
+class Table(tf.keras.layers.Layer):
+    """A layer whose tuple, list or attribute holds a variable."""
+
+    def __init__(self, **attributes):
+        super().__init__()
+        for name, value in attributes.items():
+            object.__setattr__(self, name, value)
+
+
+def find_untracked(monkeypatch, layer, variables, text="", trained=(1,), creation=(("model.py", 3),)):
+    file = with_text(text)
+    monkeypatch.setattr(suspects, "iter_living_instances", lambda *classes: iter([layer]))
+    monkeypatch.setattr(suspects, "iter_targets_with_recordings", lambda recording: iter([]))
+    monkeypatch.setattr(suspects, "_check_variables_remade_for_each_target", lambda run, candidates: [])
+    monkeypatch.setattr(suspects.inspect, "getsourcefile", lambda owner: file)
+    run = build_run(build_rows(LEAF, ("Sin", [0])), trained_keys=set(trained))
+    log = SimpleNamespace(
+        tensor_rows=SimpleNamespace(variables_by_handle=dict(enumerate(variables, 7))),
+        find_variable_creation=lambda handle: SimpleNamespace(call_stack=list(creation)),
+    )
+    run.recording = SimpleNamespace(log=log, read_source_lines=lambda file: text.splitlines(True))
+    found = suspects.check_trainable_variables_left_untrained(run)
+    return [(it.variant, it.site[1], it.fields["what"], it.source_keys) for it in found]
+
+
+def test_a_variable_that_a_layer_holds_untracked_is_never_trained(monkeypatch) -> None:
+    scale, offset = tf.Variable(1.0), tf.Variable(2.0)
+    layer = Table(scale=scale, parts=[tf.Variable(0.0), offset])
+    found = find_untracked(monkeypatch, layer, [scale, offset])
+    assert found == [("untracked", 3, "Table.scale", {7}), ("untracked", 3, "Table.parts", {8})]
+    text = "class Table:\n    def __init__(self):\n        self.scale = tf.Variable(1.0)\n"
+    assert find_untracked(monkeypatch, layer, [scale], text, creation=())[0][1] == 3
+    assert find_untracked(monkeypatch, layer, [scale], creation=())[0][1] is None
+
+
+@pytest.mark.parametrize(("variable", "facts"), [
+    ({"trainable": False}, {}), ({"dtype": tf.int32}, {}), ({}, {"trained": ()}), ({}, {"trained": (1, 7)}),
+    ({}, {"text": "self.scale.assign(2.0)\n"}),
+])  # fmt: skip
+def test_a_variable_that_is_not_meant_to_be_trained_may_stay_untracked(monkeypatch, variable, facts) -> None:
+    scale = tf.Variable(1, **{"dtype": tf.float32, **variable})
+    assert find_untracked(monkeypatch, Table(scale=scale), [scale], **facts) == []
+
+
+def test_a_variable_that_a_layer_tracks_or_that_no_layer_holds_is_not_untracked(monkeypatch) -> None:
+    layer = tf.keras.layers.Dense(1)
+    layer.build((None, 2))
+    assert find_untracked(monkeypatch, layer, [layer.kernel.value, tf.Variable(1.0)]) == []
