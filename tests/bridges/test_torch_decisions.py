@@ -201,6 +201,13 @@ def test_a_view_whose_readers_have_no_adjoint_is_left_alone() -> None:
     assert not list(wrong_axes.check_views_that_mix_axes(build(*with_view((2, 3, 4), (2, 4, 3)), adjoints={})))
 
 
+def test_a_view_is_left_alone_if_only_another_operation_has_an_adjoint() -> None:
+    descriptions = [*with_view((2, 3, 4), (2, 4, 3)), ("sum", [1])]
+    assert not list(
+        wrong_axes.check_views_that_mix_axes(build(*descriptions, adjoints={1: np.ones((2, 3, 4)), 4: 1.0}))
+    )
+
+
 OVER_EXAMPLES = np.array([[0.9, 0.8, 0.3], [0.1, 0.2, 0.7]])
 DISTRIBUTIONS = {
     "over examples": ("softmax", OVER_EXAMPLES, "nll_loss", True),
@@ -211,6 +218,7 @@ DISTRIBUTIONS = {
     "no softmax": ("linear", OVER_EXAMPLES, "nll_loss", False),
     "a matrix of weights": ("softmax", OVER_EXAMPLES, "matmul", False),
     "a batch of matrices": ("softmax", np.stack([OVER_EXAMPLES, 1 - OVER_EXAMPLES]), "bmm", True),
+    "a batch of matrices over rows": ("softmax", np.stack([OVER_EXAMPLES] * 2), "bmm", False),
     "another use": ("softmax", OVER_EXAMPLES, "mul", False),
 }
 
@@ -270,6 +278,63 @@ def test_a_target_is_computed_from_the_same_weights_as_the_prediction(descriptio
     accounts = SimpleNamespace(record_finding=lambda *finding, is_remark: noted.append((*finding, is_remark)))
     suspects.record_bootstrapped_targets_with_gradient(build(*descriptions), accounts)
     assert noted == ([("target_gradient", "", ("train.py", 4), True)] if is_remarked else [])
+
+
+ACTOR = "lp = policy.log_prob(action)\nvalue = critic(state)\nadvantage = reward + value\nloss = lp * advantage\n"
+
+
+@pytest.mark.parametrize(("text", "terms", "op", "is_remarked"), [
+    (ACTOR, (4, 3), "add", True), (ACTOR, (3, 4), "sub", True), (ACTOR, (3, 3), "add", False),
+    (ACTOR, (4, 3), "matmul", False), (ACTOR.replace("critic", "policy.log_prob"), (4, 3), "add", False),
+    (ACTOR.replace("policy.log_prob", "policy.entropy"), (4, 3), "add", False),
+    (ACTOR.replace("policy.log_prob(action)", "log(policy.log_prob(action))"), (4, 3), "add", False),
+])  # fmt: skip
+def test_an_advantage_passes_a_gradient_to_the_critic(text, terms, op, is_remarked) -> None:
+    lines = [VECTOR | {"site": (with_text(text), line)} for line in range(1, 5)]
+    run = build(("leaf", [], VECTOR), ("log", [0], lines[0]), ("leaf", [], VECTOR), ("linear", [2], lines[1]), REWARDS,
+                (op, list(terms), lines[2]), ("mul", [1, 5], lines[3]))  # fmt: skip
+    accounts, noted = collect_findings()
+    suspects.record_bootstrapped_targets_with_gradient(run, accounts)
+    assert [(*it[:2], it[2][1]) for it in noted] == ([("target_gradient", "advantage", 3)] if is_remarked else [])
+
+
+def with_sample(text, op="normal", reader="mul", dtype="float32", tracked=True, cause="", shape=(4,), last=(4, 5)):
+    """Describe a sample on line 1, its log-probability on line 2 and a loss that may read both on line 3."""
+    lines = [{"site": (with_text(text), line), "shape": shape} for line in range(1, 4)]
+    run = build(
+        ("leaf", [], {"tracked": tracked}), (op, [0], lines[0] | {"dtype": dtype, "cause": cause, "tracked": False}),
+        ("leaf", []), ("constant", [], {"shape": shape}), (reader, [1, 2], lines[1]), ("sin", [3], lines[2]),
+        ("mul", list(last), lines[2]),
+    )  # fmt: skip
+    for row in run.rows:
+        row.extra = SimpleNamespace(call_stack=[row.site], find_object=lambda: None)
+    return run
+
+
+SAMPLED = "action = torch.normal(mean, 1.0)\nscore = action * scale\nloss = score * reward\n"
+SCORED = SAMPLED.replace("action * scale", "policy.log_prob(action)")
+DRAWN = SAMPLED.replace("torch.normal(mean, 1.0)", "policy.sample()")
+SAMPLES = {
+    "a sample of normal": (with_sample(SAMPLED), "normal"),
+    "a sample without a gradient": (with_sample(DRAWN, "sub", cause="no_grad"), ""),
+    "no sample": (with_sample(SAMPLED, "sub", cause="no_grad"), None),
+    "a sample that passes a gradient": (with_sample(DRAWN, "sub"), None),
+    "an integer": (with_sample(SAMPLED, dtype="int64"), None),
+    "a sample of bfloat16": (with_sample(SAMPLED, dtype="bfloat16"), "normal"),
+    "a sample of fixed parameters": (with_sample(SAMPLED, tracked=False), None),
+    "a sample that the loss doesn't read": (with_sample(SAMPLED, last=(5, 5)), None),
+    "a sample that only its log-probability reads": (with_sample(SCORED), None),
+    "a sample that the loss also reads": (with_sample(SCORED, last=(1, 5)), "normal"),
+    "a sample under no_grad": (with_sample("with torch.no_grad(): " + DRAWN, "sub", cause="no_grad"), None),
+}
+
+
+@pytest.mark.parametrize(("run", "variant"), SAMPLES.values(), ids=SAMPLES)
+def test_a_sample_blocks_gradients_and_changes_the_target(run, variant) -> None:
+    found = list(suspects.check_samples_used_outside_log_prob(run))
+    assert [(it.cause, it.variant, it.site[1]) for it in found] == (
+        [] if variant is None else [("sampled", variant, 1)]
+    )
 
 
 def test_a_derivative_that_is_compared_with_data_is_no_bootstrapped_target() -> None:
