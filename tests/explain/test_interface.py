@@ -101,6 +101,16 @@ def test_the_card_marks_the_row_to_blame_also_behind_rows_that_do_not_count(func
     assert tape.explain(z, x)._rows == [tape._record.find_row(y)]
 
 
+def test_the_card_marks_the_row_of_a_suspicion_also_behind_rows_that_do_not_count() -> None:
+    w, column = tf.Variable([1.0, 2.0, 3.0], name="w"), tf.constant([[1.0], [2.0], [3.0]])
+    with tf.GradientTape(persistent=True) as tape:
+        tf.exp(w) * 2.0
+        difference = w * 2.0 - column
+        loss = tf.reduce_mean(difference**2)
+    answer = tape.explain(loss, w)
+    assert (answer.cause, answer._rows) == ("broadcast", [tape._record.find_row(difference)])
+
+
 def test_card_is_escaped() -> None:
     answer = explain.Explanation("independent", "<b>&", "<i>", None, None)
     assert "&lt;b&gt;&amp;" in answer._repr_html_()

@@ -312,7 +312,11 @@ def to_tape_explanation(question: TapeQuestion, finding: Finding) -> Explanation
     for part in (finding, *finding.more):
         if part.cause == "nondifferentiable":
             part.cause = "nondifferentiable_op"
-    answer = finding_sentences.to_explanation_with_fixes(question, finding)
+    return _replace_rows_by_rows_of_tape(question, finding_sentences.to_explanation_with_fixes(question, finding))
+
+
+def _replace_rows_by_rows_of_tape(question: TapeQuestion, answer: Explanation) -> Explanation:
+    """Replace the question's rows in an answer by those rows of the tape, which its picture marks."""
     for explanation in (answer, *answer.others):
         nodes = [question.rows[row].extra for row in explanation._rows]
         explanation._rows = [node.row for node in nodes if node.record is question.adapter.reachability.record]
@@ -340,7 +344,9 @@ def explain_existing_gradient(question: TapeQuestion) -> Explanation:
     suspicion = next(
         (candidate for candidate in question.adapter.suspicions if candidate.row in open_descendants), None
     )
-    answer = connected if suspicion is None else suspicion.to_explanation(question.name, question)
+    answer = connected
+    if suspicion is not None:
+        answer = _replace_rows_by_rows_of_tape(question, suspicion.to_explanation(question.name, question))
     answer.name = question.name
     answer.others = [other for other in connected.others if other.line != answer.line]
     for other in answer.others:
