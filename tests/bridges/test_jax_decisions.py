@@ -62,6 +62,7 @@ UNCHANGED = {
 def test_gradients_change_no_parameter(steps, facts, expected) -> None:
     found = list(suspects.check_gradients_that_change_no_parameter(build_steps(*steps, **facts)))
     assert [(it.variant, it.site[1], it.fields["n"]) for it in found] == ([] if expected is None else [expected])
+    assert all(it.row == 0 and set(it.only_rows) == steps[0].keys() for it in found)
 
 
 ROUNDED = {
@@ -106,6 +107,12 @@ def test_shares_cancel_up_to_rounding_errors(shares, residual, is_rounding) -> N
     assert [(it.cause, it.row, set(it.only_rows)) for it in found] == (
         [("rounding_only", 3, {0, 1})] if is_rounding else []
     )
+
+
+def test_shares_of_a_single_number_are_no_rounding_errors_of_a_softmax() -> None:
+    rows = build_rows(("leaf", []), ("exp", [0]), ("sin", [1]), ("cos", [1]), ("add", [2, 3]))
+    run = build_run(rows, {1: 1e-8, 2: 1.0, 3: 1.0, 4: 1.0}, [(2, 1, 1.0), (3, 1, -1.0)], suspects.OPERATION_NAMES)
+    assert not list(suspects.check_shares_that_cancel_to_rounding_error(run))
 
 
 @pytest.mark.parametrize(("op", "scopes", "logits"), [
@@ -171,6 +178,7 @@ ASCENTS = {
     "an attack": ({"text": "# an adversarial attack\n" + UPHILL}, None),
     "a minus": ({"text": UPHILL.replace("w + 0.1", "w + -0.1")}, None),
     "another name": ({"text": UPHILL.replace("w = w + 0.1 * g", "v = v + 0.1 * g")}, None),
+    "an addition of something else": ({"text": UPHILL.replace("    g", "    v = w + 1.0\n    g")}, ("wrong_sign", 6)),
     "two functions": ({"count": 2}, None),
     "a chain": ({"text": CHAIN, "updates": (1,)}, ("wrong_sign", 3)),
     "a chain with a minus": ({"text": CHAIN.replace("scale(0.1)", "scale(-0.1)"), "updates": (1,)}, None),

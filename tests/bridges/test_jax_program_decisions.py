@@ -149,6 +149,15 @@ def test_statistics_that_three_steps_begin_with_are_repeated(steps, count) -> No
     assert statistics.map_lines_and_variants_to_steps() == expected
 
 
+def test_a_repeated_key_is_blamed_on_the_lines_of_each_step() -> None:
+    file = with_text(LOOP)
+    statistics = repeated_statistics.RepeatedStatistics()
+    for stack in ([10, 7, 2], [10, 5]):
+        statistics.used.add(("key", tuple((file, line) for line in stack), str(stack)))
+    statistics._steps["loss"] = 3, statistics.used, [(file, 10)]
+    assert statistics.map_lines_and_variants_to_steps() == {((file, 10), "key"): 3}
+
+
 def test_a_key_is_recorded_with_what_it_draws_unless_it_is_traced_or_many_were() -> None:
     statistics = repeated_statistics.RepeatedStatistics()
     key = jax.random.key(0)
@@ -222,6 +231,27 @@ def test_the_line_that_created_an_argument_is_found_behind_the_lines_that_update
     leaf = program_origin.JaxLeaf(1.0, 0, index)
     assert origin.find_leaf_creation_or_call_site(leaf)[1] == line
     assert [it.line for it in origin.list_statements_updating_argument(leaf)] == [[11], []][index]
+
+
+STARTED = """def loss(w, x):
+    return w * x
+start = jnp.ones(2)
+zeros = jnp.zeros(2)
+w, x = start, zeros
+pair = w, x
+v = minitape.record(loss, {})
+"""
+
+
+@pytest.mark.parametrize(("passed", "index", "line"), [
+    ("w, x", 0, 3), ("w, x", 1, 4), ("w * 2.0, x * 2.0", 1, 7), ("*pair", 0, 3), ("*pair", 1, 7),
+])  # fmt: skip
+def test_an_argument_is_followed_to_the_line_that_created_its_value(passed, index, line) -> None:
+    file = with_text(STARTED.format(passed))
+    space = {"w": object()}
+    exec(compile(STARTED.partition("start")[0], file, "exec"), space)
+    origin = program_origin.JaxOrigin(space["loss"], (space["w"], 2.0), (file, 7))
+    assert origin.find_leaf_creation_or_call_site(program_origin.JaxLeaf(1.0, 0, index)) == (file, line)
 
 
 def test_arguments_are_read_from_calls_with_as_many_arguments() -> None:
