@@ -1,0 +1,139 @@
+"""What the bridge to TensorFlow finds wrong with a whole program, on both sides of each decision."""
+
+import linecache
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+tf = pytest.importorskip("tensorflow")
+
+from minitape.bridges.tensorflow import loss_checks  # noqa: E402
+from minitape.recording.sites import NOWHERE  # noqa: E402
+
+
+def with_text(text):
+    file = f"tensorflow program decisions {abs(hash(text))}.py"
+    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+    return file
+
+
+def use_living_instances(monkeypatch, *instances):
+    monkeypatch.setattr(loss_checks, "iter_living_instances", lambda *classes: iter(instances))
+
+
+def use_targets(monkeypatch, *sites):
+    """Let the recording have a target on each of the given lines."""
+    targets = [(None, SimpleNamespace(site=site)) for site in sites]
+    monkeypatch.setattr(loss_checks, "iter_targets_with_recordings", lambda recording: iter(targets))
+
+
+# -- datasets --------------------------------------------------------------------------------------
+
+
+class Dataset:
+    """Stands for a dataset that reads its elements from others."""
+
+    def __init__(self, kind="Batch", size=4, source=None):
+        self.kind, self.size, self.sources = kind, size, [source] if source else []
+
+    def __repr__(self):
+        return f"<{self.kind}Dataset>"
+
+    def _inputs(self):
+        return self.sources
+
+    def cardinality(self):
+        return self.size
+
+
+FIRST = "for step in range(5):\n    x = next(iter(data))\n    loss = model(x)\n    other = model(1)\n"
+BATCHES = {
+    "the first batch in three steps": (FIRST, 3, Dataset(), 3, 3),
+    "two steps": (FIRST, 2, Dataset(), 3, None),
+    "a shuffled dataset": (FIRST, 3, Dataset("Shuffle"), 3, None),
+    "batches of a shuffled dataset": (FIRST, 3, Dataset(source=Dataset("Shuffle")), 3, None),
+    "batches of a generator": (FIRST, 3, Dataset(source=Dataset("Generator")), 3, None),
+    "a dataset of one batch": (FIRST, 3, Dataset(size=1), 3, None),
+    "a batch that no target uses": (FIRST, 3, Dataset(), 4, None),
+    "an iterator that is kept": (FIRST.replace("next(iter(data))", "next(data)"), 3, Dataset(), 3, None),
+    "a loop over the dataset": (FIRST.replace("next(iter(data))", "list(iter(data))"), 3, Dataset(), 3, None),
+}
+
+
+@pytest.mark.parametrize(("text", "steps", "dataset", "target", "count"), BATCHES.values(), ids=BATCHES)
+def test_each_step_uses_the_first_batch(monkeypatch, text, steps, dataset, target, count) -> None:
+    file = with_text(text)
+    use_targets(monkeypatch, (file, target))
+    recording = SimpleNamespace(log=SimpleNamespace(iterated_datasets=[((file, 2), dataset)] * steps))
+    answer = loss_checks.explain_first_batch_in_each_step(recording)
+    assert (answer and (answer.cause, answer.line)) == (count and ("state_not_kept", 2))
+
+
+# -- losses and layers -----------------------------------------------------------------------------
+
+TAPE = "with tf.GradientTape() as tape:\n    loss = tf.reduce_mean(model(x))\n{}\n"
+
+
+@pytest.mark.parametrize(("line", "is_trained", "losses", "is_missing"), [
+    ("", True, [1.0], True), ("", True, [], False), ("", False, [1.0], False),
+    ("loss += sum(model.losses)", True, [1.0], False), ("mse = keras.losses.MeanSquaredError()", True, [1.0], True),
+    ("loss = model.compute_loss(x, y, p)", True, [1.0], False),
+    ("loss = model.compiled_loss(y, p)", True, [1.0], False),
+])  # fmt: skip
+def test_the_losses_of_layers_are_missing_from_the_target(monkeypatch, line, is_trained, losses, is_missing) -> None:
+    layers = [SimpleNamespace(trainable_variables=[7] * trained, losses=losses, name="dense")
+              for trained in (False, is_trained)]  # fmt: skip
+    use_living_instances(monkeypatch, *layers)
+    for text, is_expected in ((TAPE.format(line), is_missing), (line + "\nloss = model(x)\n", False)):
+        use_targets(monkeypatch, (with_text(text), 1), (with_text(text), 2))
+        monkeypatch.setattr(loss_checks, "collect_requested_handle_ids", lambda recording: {7, 8})
+        monkeypatch.setattr(loss_checks, "find_handle_id", lambda variable: variable)
+        answer = loss_checks.explain_layer_losses_missing_from_target(None)
+        assert (answer and (answer.cause, answer.line)) == (("in_part", 2) if is_expected else None)
+
+
+def test_a_program_without_a_target_lacks_no_losses(monkeypatch) -> None:
+    use_targets(monkeypatch)
+    assert loss_checks.explain_layer_losses_missing_from_target(None) is None
+
+
+ARGUMENTS = "model.compile(1)\nmodel.fit(x)\nmodel.compile(2)\nloss(y)\ng = tape.gradient(l, w)\noptimizer.apply(g)\n"
+
+
+@pytest.mark.parametrize(("sites", "cause", "line"), [
+    ([2], "loss_input", 1), ([4], "loss_input", 4), ([6], "scaler", 5), ([1], "scaler", 5), ([], "loss_input", None),
+    ([None, 4], "loss_input", 4),
+])  # fmt: skip
+def test_wrong_arguments_are_blamed_on_the_line_that_passes_them(monkeypatch, sites, cause, line) -> None:
+    file = with_text(ARGUMENTS)
+    calls = [(NOWHERE if site is None else (file, site), cause, "swapped") for site in sites]
+    items = [SimpleNamespace(log=SimpleNamespace(misused_call=call)) for call in calls]
+    monkeypatch.setattr(loss_checks, "list_recording_and_reruns", lambda recording: items)
+    monkeypatch.setattr(loss_checks, "explain_cause", lambda framework, cause, site, variant: (cause, site, variant))
+    answer = loss_checks.explain_wrong_loss_or_optimizer_arguments(None)
+    assert answer == (line and (cause, (file, line), "swapped"))
+
+
+@pytest.mark.parametrize(("facts", "is_used", "is_found"), [
+    ({}, True, True), ({}, False, False), ({"built": False}, True, False), ({"trainable": False}, True, False),
+    ({"moving_mean": [0.0, 0.1]}, True, False), ({"moving_variance": [1.0, 0.9]}, True, False),
+])  # fmt: skip
+def test_a_normalization_uses_the_statistics_that_it_began_with(monkeypatch, facts, is_used, is_found) -> None:
+    layer = SimpleNamespace(name="norm", **{"built": True, "trainable": True, "moving_mean": np.zeros(2),
+                                            "moving_variance": np.ones(2), **facts})  # fmt: skip
+    use_living_instances(monkeypatch, layer)
+    monkeypatch.setattr(loss_checks, "find_first_use_site_on_target_path",
+                        lambda recording, variable: ("train.py", 4) if is_used else NOWHERE)  # fmt: skip
+    answer = loss_checks.explain_use_of_initial_batchnorm_statistics(None)
+    assert (answer and (answer.cause, answer.line)) == (("layer_mode", 4) if is_found else None)
+
+
+def test_only_schedules_are_asked_whether_they_ended_too_early(monkeypatch) -> None:
+    schedule = tf.keras.optimizers.schedules.ExponentialDecay(0.1, 1, 0.5)
+    use_living_instances(
+        monkeypatch, *(SimpleNamespace(_learning_rate=rate, _iterations=5) for rate in (0.1, schedule))
+    )
+    monkeypatch.setattr(loss_checks, "explain_schedule_decayed_too_early", lambda *arguments: arguments)
+    expected = ("tensorflow", schedule, 5, ["ExponentialDecay"])
+    assert list(loss_checks.explain_early_decay_of_each_schedule()) == [expected]
