@@ -8,7 +8,7 @@ import pytest
 
 tf = pytest.importorskip("tensorflow")
 
-from minitape.bridges.tensorflow import loss_checks  # noqa: E402
+from minitape.bridges.tensorflow import loss_checks, traced_values  # noqa: E402
 from minitape.recording.sites import NOWHERE  # noqa: E402
 
 
@@ -137,3 +137,28 @@ def test_only_schedules_are_asked_whether_they_ended_too_early(monkeypatch) -> N
     monkeypatch.setattr(loss_checks, "explain_schedule_decayed_too_early", lambda *arguments: arguments)
     expected = ("tensorflow", schedule, 5, ["ExponentialDecay"])
     assert list(loss_checks.explain_early_decay_of_each_schedule()) == [expected]
+
+
+# -- numbers that a tf.function counts -------------------------------------------------------------
+
+COUNTER = "def step(x):\n    global n\n    n += 1\n    {}\n    return x\n"
+
+
+@pytest.mark.parametrize(("line", "is_used"), [
+    ("x = x / n", True), ("x = n * x", True), ("x = x if n % 4 else -x", True), ("x = x if 3 <= n else -x", True),
+    ("x = x if n == 2 else -x", True), ("print(f'{n}')", False), ("x = x + 1", False), ("x = token + x", False),
+    ("x = self.n + x", False), ("x = x + number", False), ("x = x ** n", True),
+])  # fmt: skip
+def test_a_function_computes_with_a_number_that_it_increments(line, is_used) -> None:
+    text = COUNTER.format(line)
+    file, space = with_text(text), {}
+    exec(compile(text, file, "exec"), space)
+    found = traced_values.find_statement_incrementing_used_number(space["step"], "n")
+    assert (found and found.site) == ((file, 3) if is_used else None)
+
+
+def test_a_number_that_the_function_does_not_increment_is_not_counted() -> None:
+    text = COUNTER.format("x = x / n").replace("n += 1", "n = 1")
+    space = {}
+    exec(compile(text, with_text(text), "exec"), space)
+    assert traced_values.find_statement_incrementing_used_number(space["step"], "n") is None

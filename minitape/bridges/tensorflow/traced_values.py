@@ -168,7 +168,7 @@ def find_statement_incrementing_used_number(function: Any, name: str) -> Any:
     counts = [each for each in statements if isinstance(each.node, ast.AugAssign) and name in each.bound_names]
     # Text such as ``f"{calls}"`` does not count as a use, but ``calls % 4`` and ``1 / calls`` do.
     operator, name = r"([-+*/%<>]|//|\*\*|[<>=!]=)", re.escape(name)
-    is_used = re.compile(rf"{name} {operator} |{operator} {name}\b").search
+    is_used = re.compile(rf"(?<![\w.]){name} {operator} |{operator} {name}\b").search
     return next((each for each in counts if any(is_used(unparse(other.node)) for other in statements)), None)
 
 
