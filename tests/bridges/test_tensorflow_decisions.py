@@ -215,6 +215,18 @@ def test_gradients_are_computed_again_and_again_without_a_step(
     assert [(it.cause, it.variant, it.fields["n"]) for it in found] == ([("not_applied", "", 2)] if is_found else [])
 
 
+@pytest.mark.parametrize(("states", "is_lost"), [([0], True), ([0, 1], False)])
+def test_a_new_value_that_nothing_reads_is_lost_unless_the_variable_also_changed(monkeypatch, states, is_lost) -> None:
+    run = build_trained_run((None, None), step_count=0, sweeps=2)
+    run.find_source_rows = lambda source: states
+    monkeypatch.setattr(
+        suspects, "_map_handle_ids_to_unapplied_update_rows", lambda run: {7: run.rows[1], 8: run.rows[0]}
+    )
+    monkeypatch.setattr(suspects, "iter_living_instances", lambda *classes: iter([]))
+    found = list(suspects.check_gradients_that_change_no_parameter(run))
+    assert [(it.variant, it.site[1], it.source_keys) for it in found] == ([("lost", 2, {7})] if is_lost else [])
+
+
 class Handle:
     """Stands for the handle of a variable."""
 
@@ -318,6 +330,6 @@ def test_a_variable_that_is_not_meant_to_be_trained_may_stay_untracked(monkeypat
 
 
 def test_a_variable_that_a_layer_tracks_or_that_no_layer_holds_is_not_untracked(monkeypatch) -> None:
-    layer = tf.keras.layers.Dense(1)
-    layer.build((None, 2))
-    assert find_untracked(monkeypatch, layer, [layer.kernel.value, tf.Variable(1.0)]) == []
+    scale = tf.Variable(1.0)
+    layer = SimpleNamespace(scale=scale, variables=[scale])
+    assert find_untracked(monkeypatch, layer, [scale, tf.Variable(1.0)]) == []

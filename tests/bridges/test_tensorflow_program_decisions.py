@@ -8,7 +8,11 @@ import pytest
 
 tf = pytest.importorskip("tensorflow")
 
-from minitape.bridges.tensorflow import loss_checks, traced_values  # noqa: E402
+from minitape.bridges import tensorflow as bridge  # noqa: E402
+from minitape.bridges.tensorflow import checks, loss_checks, traced_values  # noqa: E402
+from minitape.bridges.tensorflow.adapter import TensorFlowAdapter  # noqa: E402
+from minitape.bridges.tensorflow.model_variables import collect_sources_meant_to_be_trained  # noqa: E402
+from minitape.explain.reasons.question import Finding  # noqa: E402
 from minitape.recording.sites import NOWHERE  # noqa: E402
 
 
@@ -162,3 +166,71 @@ def test_a_number_that_the_function_does_not_increment_is_not_counted() -> None:
     space = {}
     exec(compile(text, with_text(text), "exec"), space)
     assert traced_values.find_statement_incrementing_used_number(space["step"], "n") is None
+
+
+ONE_ARRAY = np.ones(2)
+
+
+@pytest.mark.parametrize(("old", "new", "is_unchanged"), [
+    (1.5, 1.5, True), (1.5, 2.5, False), ("sum", "mean", False), (ONE_ARRAY, ONE_ARRAY, True),
+    (ONE_ARRAY, np.ones(2), False), ({1: True, 2: True}, {1: False, 2: False}, True), ({1: False}, {1: True}, False),
+    ({1: True, 2: False}, {1: True, 2: True}, False), ({1: False}, {}, True),
+])  # fmt: skip
+def test_a_trace_stays_valid_if_its_values_stay_or_variables_are_frozen(old, new, is_unchanged) -> None:
+    assert traced_values._is_unchanged_or_only_frozen(old, new) is is_unchanged
+
+
+# -- tapes and sources -----------------------------------------------------------------------------
+
+
+def test_a_block_begins_at_the_first_change_of_its_tape_whose_lines_are_known() -> None:
+    changes = [("other", ["a"]), ("tape", []), ("tape", ["b", "c"]), ("tape", ["d"])]
+    spans = [SimpleNamespace(tape=tape, call_stack=stack) for tape, stack in changes]
+    log = SimpleNamespace(tape_history=SimpleNamespace(state_changes=spans))
+    found = [
+        TensorFlowAdapter.find_block_begin_call_stack(SimpleNamespace(tape=tape, log=log)) for tape in ("tape", "x")
+    ]
+    assert found == [["b", "c"], [NOWHERE]]
+
+
+ROWS = {  # The kind of the row, whether a gradient can pass, and other facts.
+    "a variable": ("variable", True, {}, True),
+    "a variable that isn't trainable": ("variable", True, {"trainable": False}, False),
+    "a variable of a tape that watches only what it is told": ("variable", True, {"watches": False}, False),
+    "a variable that is watched": ("variable", True, {"watches": False, "watched": True}, True),
+    "a variable that another tape watches": ("variable", True, {"watches": False, "watched": False}, False),
+    "a result": ("operation", True, {}, True),
+    "a result while the tape pauses": ("operation", True, {"state": "paused"}, False),
+    "a result without a gradient": ("operation", False, {}, False),
+    "a constant": ("constant", True, {}, False),
+    "no tape": ("variable", True, {"no_tape": True}, False),
+}
+
+
+@pytest.mark.parametrize(("kind", "tracked", "facts", "is_recorded"), ROWS.values(), ids=ROWS)
+def test_the_tape_of_a_question_recorded_the_source(kind, tracked, facts, is_recorded) -> None:
+    tape = SimpleNamespace(_watch_accessed_variables=facts.get("watches", True))
+    adapter = SimpleNamespace(tape=None if "no_tape" in facts else tape,
+                              find_tape_state_at_row=lambda row: (facts.get("state", "records"), ""))  # fmt: skip
+    question = SimpleNamespace(adapter=adapter, source=SimpleNamespace(trainable=facts.get("trainable", True)))
+    watchers = [tape if facts["watched"] else object()] if "watched" in facts else []
+    row = SimpleNamespace(kind=kind, tracked=tracked, index=0)
+    assert checks._did_question_tape_record_source_row(question, row, watchers) is is_recorded
+
+
+def test_a_value_that_leaves_into_a_dataset_is_blamed_on_the_line_that_maps_it() -> None:
+    file = with_text("data = data.map(double)\nfor x in data:\n    print(x)\n")
+    finding = Finding("left_tensorflow", (file, 2), detail="numpy()")
+    checks._change_to_dataset_escape(SimpleNamespace(site=(file, 2)), finding)
+    assert (finding.cause, finding.detail, finding.variant, finding.site) == (
+        "left_through_numpy", "", "dataset", (file, 1)
+    )  # fmt: skip
+
+
+def test_a_variable_that_no_name_of_the_program_reaches_is_meant_to_be_trained_too() -> None:
+    holder = SimpleNamespace(scale=tf.Variable(2.0, name="scale"), frozen=tf.Variable(1.0, trainable=False))
+    with bridge.record() as recording, tf.GradientTape() as tape:
+        target = holder.scale * holder.frozen
+        tape.gradient(target, [holder.scale])
+    found = collect_sources_meant_to_be_trained(recording)
+    assert list(found) == ["scale"] and found["scale"] is holder.scale
