@@ -342,6 +342,7 @@ def test_a_derivative_that_is_compared_with_data_is_no_bootstrapped_target() -> 
     accounts = SimpleNamespace(record_finding=lambda *finding, is_remark: noted.append(finding))
     run = build(*with_target(loss="sub"))
     run.sweeps[0].function_name = "grad"
+    run.sweeps.append(SimpleNamespace(function_name="backward", adjoints={}))
     suspects.record_bootstrapped_targets_with_gradient(run, accounts)
     assert not noted
 
@@ -520,3 +521,36 @@ def test_the_result_of_an_update_by_hand_is_lost(descriptions, facts, is_lost) -
     misused_operations.record_manual_updates_never_applied(run, accounts)
     expected = ("not_applied", "lost", ("train.py", 4), [id(weight)], {"n": 3})
     assert noted == ([expected] if is_lost else [])
+
+
+# -- the lines of an optimizer ---------------------------------------------------------------------
+
+TRAINING = """model = make()
+optimizer = torch.optim.SGD(model.parameters(), 0.1)
+schedule = StepLR(optimizer, 5)
+other = MultiStepLR(optimizer, [1])
+for step in range(9):
+    optimizer.step()
+    schedule.step()
+    step()
+    unknown.step()
+"""
+
+
+@pytest.mark.parametrize(("line", "creation"), [(6, 2), (7, 3), (8, 8), (9, 9)])
+def test_the_line_that_created_an_optimizer_is_found_from_its_step(line, creation) -> None:
+    file = with_text(TRAINING)
+    assert suspects.find_optimizer_creation_or_step_site((file, line)) == (file, creation)
+
+
+RATE = TRAINING.replace("for step", "for group in optimizer.param_groups:\n    group['lr'] = 0.0\nfor step")
+
+
+@pytest.mark.parametrize(("text", "excluded", "line"), [
+    (TRAINING, (), 3), (TRAINING, (3,), 4), (TRAINING, (3, 4), 2), (RATE, (3, 4), 6), (RATE, (), 3),
+])  # fmt: skip
+def test_the_line_that_sets_a_learning_rate_or_creates_its_schedule_is_found(text, excluded, line) -> None:
+    file = with_text(text)
+    step = next(number for number, it in enumerate(text.splitlines(), 1) if "optimizer.step()" in it)
+    found = suspects.find_learning_rate_or_schedule_site((file, step), [(file, it) for it in excluded])
+    assert found == (file, line)

@@ -21,6 +21,8 @@ PROGRAMS = {  # The text, the cause, the line, and the cause and line of each fu
     "a number on the line of the new tensor": ("loss = torch.tensor([w.sum().item()]).sum()\n", "left_torch", 1, []),
     "a number and a branch": ("a = w.sum().item()\nif (w > 0).all():\n    b = 2.0\nloss = torch.ones(2).sum() * a\n",
                               "left_torch", 1, []),
+    "a number and a branch on a number": ("a = w.sum().item()\nif w.sum():\n    pass\nloss = torch.ones(2).sum() * a\n",
+                                          "left_torch", 1, []),
     "a branch as a number": ("flag = bool(w.sum() > 0)\nloss = torch.tensor(float(flag))\n", "branch", 1, []),
     "a sample of Poisson": ("h = torch.poisson(w.exp())\n" + BACKWARD, "zero_derivative", 1, []),
     "a sample of Bernoulli": ("h = torch.bernoulli(w)\n" + BACKWARD, "zero_derivative", 1, []),
