@@ -261,6 +261,7 @@ def test_no_optimizer_manages_a_variable_that_got_a_gradient(monkeypatch, facts,
     run, key = build_optimized_run(monkeypatch, **facts)
     found = list(suspects.check_unoptimized_sources(run))
     assert [(it.cause, it.site[1], it.source_keys) for it in found] == ([("not_optimized", 9, {key})] * is_missing)
+    assert all(it.fields.keys() == {"what", "steps"} for it in found)
 
 
 def build_run_of_targets(groups, call_stack=(("train.py", 2), ("train.py", 4))):

@@ -9,9 +9,10 @@ import pytest
 tf = pytest.importorskip("tensorflow")
 
 from minitape.bridges import tensorflow as bridge  # noqa: E402
-from minitape.bridges.tensorflow import checks, loss_checks, traced_values  # noqa: E402
+from minitape.bridges.tensorflow import checks, loss_checks, suspects, traced_values  # noqa: E402
 from minitape.bridges.tensorflow.adapter import TensorFlowAdapter  # noqa: E402
 from minitape.bridges.tensorflow.model_variables import collect_sources_meant_to_be_trained  # noqa: E402
+from minitape.bridges.tensorflow.recording import _read_loss_or_nan_if_results_nonfinite  # noqa: E402
 from minitape.explain.reasons.question import Finding  # noqa: E402
 from minitape.recording.sites import NOWHERE  # noqa: E402
 
@@ -234,3 +235,28 @@ def test_a_variable_that_no_name_of_the_program_reaches_is_meant_to_be_trained_t
         tape.gradient(target, [holder.scale])
     found = collect_sources_meant_to_be_trained(recording)
     assert list(found) == ["scale"] and found["scale"] is holder.scale
+
+
+@pytest.mark.parametrize(("target", "source", "result", "loss"), [
+    (2.0, 1.0, 3.0, 2.0), (2.0, np.nan, 3.0, 2.0), (2.0, 1.0, np.nan, np.nan), (np.inf, 1.0, 3.0, np.nan),
+    (2, 1.0, 3.0, 3.0), (2, 1.0, 3, None), ([2.0, 5.0], 1.0, [[4.0]], 4.0), (2.0, 1.0, None, 2.0),
+])  # fmt: skip
+def test_a_step_reports_its_loss_or_that_a_result_is_not_finite(target, source, result, loss) -> None:
+    tensors = [None if value is None else tf.constant(value) for value in (target, source, result)]
+    found = _read_loss_or_nan_if_results_nonfinite(None, (None, *tensors[:2]), tensors[2])
+    assert found == loss or (found is not None and np.isnan(found) and np.isnan(loss))
+
+
+def test_a_row_computed_from_a_gradient_knows_the_sweep_that_returned_it() -> None:
+    w = tf.Variable(3.0)
+    with bridge.record() as recording:
+        with tf.GradientTape() as tape:
+            y = w * w
+        gradient = tape.gradient(y, w)
+        step = gradient * 0.1
+    run = suspects.build_checked_run(recording)
+    (leaf,) = [row for row in recording.rows if row.extra.row_count is not None]
+    (row,) = [row for row in recording.rows if leaf.index in row.inputs]
+    assert suspects.collect_rows_computed_from_gradients(run) == {leaf.index, row.index}
+    assert leaf.extra.row_count == recording.sweeps[0].row_count and leaf.site in leaf.extra.call_stack
+    assert row.site[1] == leaf.site[1] + 1 and float(step) == pytest.approx(0.6)
