@@ -12,6 +12,7 @@ from minitape.bridges import tensorflow as bridge  # noqa: E402
 from minitape.bridges.tensorflow import checks, loss_checks, suspects, traced_values  # noqa: E402
 from minitape.bridges.tensorflow.adapter import TensorFlowAdapter  # noqa: E402
 from minitape.bridges.tensorflow.model_variables import collect_sources_meant_to_be_trained  # noqa: E402
+from minitape.bridges.tensorflow.operation_log import find_index_label  # noqa: E402
 from minitape.bridges.tensorflow.recording import _read_loss_or_nan_if_results_nonfinite  # noqa: E402
 from minitape.explain.reasons.question import Finding  # noqa: E402
 from minitape.recording.sites import NOWHERE  # noqa: E402
@@ -260,3 +261,18 @@ def test_a_row_computed_from_a_gradient_knows_the_sweep_that_returned_it() -> No
     assert suspects.collect_rows_computed_from_gradients(run) == {leaf.index, row.index}
     assert leaf.extra.row_count == recording.sweeps[0].row_count and leaf.site in leaf.extra.call_stack
     assert row.site[1] == leaf.site[1] + 1 and float(step) == pytest.approx(0.6)
+
+
+@pytest.mark.parametrize(("op", "begin", "rank", "label"), [
+    ("StridedSlice", [0], 2, "[0]"), ("StridedSlice", [1, 2], 1, "[1, 2]"), ("StridedSlice", [0], 3, ""),
+    ("StridedSlice", [1, 2], 2, ""), ("Slice", [0], 2, ""),
+])  # fmt: skip
+def test_a_selection_is_labeled_with_its_integers_if_each_removes_an_axis(op, begin, rank, label) -> None:
+    assert find_index_label(op, [tf.zeros([4, 4, 4]), tf.constant(begin)], [tf.zeros([4] * rank)]) == label
+
+
+def test_a_value_that_leaves_into_an_unmapped_dataset_keeps_its_line() -> None:
+    file = with_text("data = list(numbers)\nfor x in data:\n    print(x)\n")
+    finding = Finding("left_tensorflow", (file, 3))
+    checks._change_to_dataset_escape(SimpleNamespace(site=(file, 2)), finding)
+    assert finding.site == (file, 3)
