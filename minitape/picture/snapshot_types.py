@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias, TypedDict
 
+from ..engine.types import OptionalNumber, OptionalText, RowList, TextList, TextsByName
+
 Plain: TypeAlias = "bool | int | float | str | list[Plain]"  # JSON data, in which "nan", "inf" and "-inf" are strings.
 Kind = Literal["source", "variable", "constant", "operation"]  # The kinds of leaves and other rows.
 
@@ -34,12 +36,12 @@ class RowFields(TypedDict, total=False):
     op: str  # The primitive's name, or the framework's; "leaf" for a leaf.
     label: str  # A short label, such as "×".
     formula: str  # The formula of the value, such as "x * y", or "".
-    rule: list[str]  # The derivative rule of each input, such as "g * y", or [] without a formula.
-    said: list[str]  # The formula and rules in textbook notation, or [] without a formula.
+    rule: TextList  # The derivative rule of each input, such as "g * y", or [] without a formula.
+    said: TextList  # The formula and rules in textbook notation, or [] without a formula.
     kind: Kind  # The kind of the row.
-    name: str | None  # A variable's name, or the Python name of a tensor if it is known.
+    name: OptionalText  # A variable's name, or the Python name of a tensor if it is known.
     version: int  # The index of the variable's state in this recording, counted from 0.
-    inputs: list[int]  # The rows that the row was computed from.
+    inputs: RowList  # The rows that the row was computed from.
     # Optional. The arguments of an array operation that a browser can recompute, such as {"axis": [0]}.
     arguments: dict[str, object]
     output: int  # Optional. The index of the row among the outputs of its call, counted from 0.
@@ -50,18 +52,18 @@ class RowFields(TypedDict, total=False):
     tangent: ValueFields | None  # The forward-mode derivative, or None if it is unknown or 0.
     released: bool  # Whether the recording has released the value.
     literal: bool  # Whether the row is a number literal, which may be used several times.
-    line: int | None  # The line that created the row.
+    line: OptionalNumber  # The line that created the row.
     site: int  # The bytecode instruction that ran the operation, or 0 if it is unknown.
-    file: str | None  # The file or notebook cell.
+    file: OptionalText  # The file or notebook cell.
     status: str  # "recorded", or "ghost" if it ran while a tape was open but was not recorded.
     # "automatic", "explicit", "requires_grad" (PyTorch) or "argument" (JAX): why the row is differentiated.
-    watched: str | None
+    watched: OptionalText
     # Why no gradient passes: stop_gradient, nondifferentiable, no_gradient_registered, integer or paused.
-    cut: str | None
+    cut: OptionalText
     tapes: list[int]  # The tapes that recorded the row.
-    by: int | None  # The tape whose gradient() wrote this row on an outer tape.
+    by: OptionalNumber  # The tape whose gradient() wrote this row on an outer tape.
     below: int  # Optional. The row below which a row written by a gradient is drawn.
-    scope: list[str]  # The name scopes or modules, the outermost first.
+    scope: TextList  # The name scopes or modules, the outermost first.
 
 
 OptionalRow = RowFields | None
@@ -99,8 +101,8 @@ class SweepFields(TypedDict, total=False):
     """A sweep: the backward pass of the last gradient call, or one from a given target to given sources."""
 
     id: int  # Optional. The number of the tape's sweep, which the pages of a long sweep refer to.
-    target: list[int]  # The rows of the targets.
-    sources: list[int]  # The rows of the sources.
+    target: RowList  # The rows of the targets.
+    sources: RowList  # The rows of the sources.
     steps: list[StepFields]  # The steps in order, from the target back.
     gradients: list[ValueFields | None]  # The gradient of each source.
     rest: int  # The number of rows whose steps a long sweep does not contain.
@@ -126,7 +128,7 @@ EventFields = TypedDict(
         "from": int,  # Optional. The variable's row before an assignment.
         "to": int,  # Optional. The variable's row after the assignment.
         "row": int,  # Optional. The row whose value left the framework.
-        "line": int | None,  # Optional. The line.
+        "line": OptionalNumber,  # Optional. The line.
     },
     total=False,
 )
@@ -135,15 +137,15 @@ EventFields = TypedDict(
 class TargetFields(TypedDict):
     """A target of a gradient call."""
 
-    name: str | None  # The Python name.
+    name: OptionalText  # The Python name.
     row: int  # The target's row.
 
 
 class BlamedLine(TypedDict):
     """The line on which a gradient ends or becomes zero."""
 
-    file: str | None  # The file.
-    line: int | None  # The line.
+    file: OptionalText  # The file.
+    line: OptionalNumber  # The line.
 
 
 # A point at which a gradient ends: a value that left the framework and came back, or an edge without a gradient.
@@ -162,15 +164,15 @@ PathBreakFields = TypedDict(
 class SourceFields(TypedDict, total=False):
     """A source of a gradient call, and its gradient."""
 
-    name: str | None  # The Python name.
-    rows: list[int]  # The states of the source that an adjoint reached.
+    name: OptionalText  # The Python name.
+    rows: RowList  # The states of the source that an adjoint reached.
     parts: list[ValueFields | None]  # The adjoint of each state.
     gradient: ValueFields | None  # The sum of these adjoints, which the call returned, or None if it is unknown.
     none: bool  # Optional. Whether the call returned None.
     at: int  # The last row that represents the source, or -1 if no row does.
-    reason: str | None  # Why the gradient is None or zero.
+    reason: OptionalText  # Why the gradient is None or zero.
     why: BlamedLine | None  # Optional. The line to blame.
-    blame: int | None  # Optional. The row to blame.
+    blame: OptionalNumber  # Optional. The row to blame.
     now: ValueFields | None  # Optional. The variable's current value, after the optimizer step.
     assigned: int  # Optional. The number of assignments after the last state on the tape.
 
@@ -182,7 +184,7 @@ class AlarmFields(TypedDict):
     title: str  # A one-line title.
     text: str  # The explanation.
     row: int  # The row, or -1.
-    line: int | None  # The line.
+    line: OptionalNumber  # The line.
     back: bool  # Whether the problem is visible in the row's step of the sweep.
 
 
@@ -213,8 +215,8 @@ class DifferenceFields(TypedDict, total=False):
     row: int  # The first row that differs from the other tape.
     text: str  # The difference in words.
     missing: bool  # Whether only the other tape has the row that differs.
-    rows: list[int]  # Optional. The rows whose values differ, and the operations in `alone`.
-    alone: list[int]  # Optional. The operations that the other tape does not have.
+    rows: RowList  # Optional. The rows whose values differ, and the operations in `alone`.
+    alone: RowList  # Optional. The operations that the other tape does not have.
     digits: int  # Optional. The number of digits that tells every two numbers apart that differ.
     most: dict[int, list[float]]  # Optional. By row, the largest magnitude in both values, and in both adjoints or 0.
 
@@ -230,14 +232,14 @@ class Snapshot(TypedDict, total=False):
     changed: list[RowPart]  # Optional. The changed fields of rows sent earlier.
     events: list[EventFields]  # Assignments, and values that left the framework.
     tapes: list[TapeFields]  # The tapes that share the recording.
-    sources_text: dict[str, str]  # Optional. The texts of the files and cells that the rows come from.
+    sources_text: TextsByName  # Optional. The texts of the files and cells that the rows come from.
     sweep: SweepFields | None  # Optional. The sweep to step through, if it has changed.
     results: list[ResultFields]  # Optional. The last gradient calls, which are sent with the sweep.
     alarms: list[AlarmFields]  # Optional. Problems, the most serious first, which are sent with the sweep.
     torn: list[PathBreakFields]  # Optional. The points at which a gradient ends, sent with the sweep.
-    broken: list[int]  # Optional. The rows that `explain` blames, in a figure.
+    broken: RowList  # Optional. The rows that `explain` blames, in a figure.
     differs: DifferenceFields  # Optional. The first difference between the tapes, in a comparison.
     linked: str  # Optional. A name shared by views that step together, in a comparison.
     insides: list[InsideFields]  # Optional. The rows inside function calls, absent from updates.
-    texts: dict[str, str]  # Optional. The view's texts in another language.
+    texts: TextsByName  # Optional. The view's texts in another language.
     playground: str  # Optional. The address at which the program can be edited and run.

@@ -14,6 +14,8 @@ import tokenize
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from minitape.engine import types as shared_types
+
 REPOSITORY = Path(__file__).parents[2]
 SOURCE = REPOSITORY / "minitape" / "picture" / "snapshot_types.py"
 TYPESCRIPT = REPOSITORY / "widgets" / "frontend" / "src" / "snapshot.ts"
@@ -123,6 +125,11 @@ def read_comments(text: str) -> dict[int, str]:
     return comments
 
 
+def read_annotation(node: ast.expr) -> str:
+    """Return an annotation's text, in which the aliases of `minitape.engine.types` are replaced with their types."""
+    return re.sub(r"[A-Z]\w+", lambda name: str(vars(shared_types).get(name[0], name[0])), ast.unparse(node))
+
+
 def read_types() -> list[SnapshotType]:
     """Read the dictionaries of a snapshot and the descriptions of their fields.
 
@@ -138,12 +145,12 @@ def read_types() -> list[SnapshotType]:
             for part in node.body:
                 if isinstance(part, ast.AnnAssign):
                     name = ast.unparse(part.target)
-                    kept.fields.append(SnapshotField(name, ast.unparse(part.annotation), comments[part.lineno]))
+                    kept.fields.append(SnapshotField(name, read_annotation(part.annotation), comments[part.lineno]))
         elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
             kept = SnapshotType(ast.unparse(node.targets[0]), comments[node.lineno])
             fields = node.value.args[1]
             for key, value in zip(fields.keys, fields.values, strict=True):
-                kept.fields.append(SnapshotField(key.value, ast.unparse(value), comments[key.lineno]))
+                kept.fields.append(SnapshotField(key.value, read_annotation(value), comments[key.lineno]))
         else:
             continue
         types.append(kept)
