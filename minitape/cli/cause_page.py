@@ -11,7 +11,7 @@ from minitape.common.read_data import read_json
 from minitape.common.translation import PACKAGE, detect_language
 from minitape.explain.causes import CAUSES
 
-from ..engine.types import NameList
+from ..engine.types import NameList, OptionalText
 from .messages import create_usage_error, say
 
 # The pages are in the first folder in an installed package, and in the second folder in the repository.
@@ -20,7 +20,7 @@ NAMES = CAUSES.keys() - {"connected"}  # A gradient that is connected needs no p
 FEWEST_WORDS = 3  # A text with fewer words is not searched for in error messages.
 
 
-def show_cause_page(context: click.Context, text: str | None) -> None:
+def show_cause_page(context: click.Context, text: OptionalText) -> None:
     """Print the page about a cause and exit if the option was given.
 
     Args:

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ..engine.types import PathSequence
+from ..engine.types import OptionalFloat, PathSequence
 from .class_figures import ClassFigures
 from .handins import UNTRIED, HandIn, find_hand_in_files_by_learner, read_hand_ins
 from .messages import say, translate_column_names
@@ -86,7 +86,7 @@ def format_class_summary(figures: ClassFigures) -> str:
     return say("{counted}: {share:.0%} solved.", counted=say(", ").join(phrases), share=solved_share)
 
 
-def format_median(value: float | None) -> str:
+def format_median(value: OptionalFloat) -> str:
     """Format a median with at most one decimal.
 
     >>> format_median(2.0), format_median(2.5), format_median(None)

@@ -17,6 +17,7 @@ import pytest
 from nbval.kernel import RunningKernel
 from nbval.plugin import IPyNbCell
 
+from ..engine.types import OptionalFlag
 from .notebook_rules import FOLLOWS_ANSWERS, CellResult, find_solution_code, get_tags, is_exercise
 
 RECORD_MARK = "\x1eminitape "
@@ -37,7 +38,7 @@ def pytest_collection_modifyitems(items: list[IPyNbCell]) -> None:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_ignore_collect(collection_path: Path) -> bool | None:
+def pytest_ignore_collect(collection_path: Path) -> OptionalFlag:
     """Ignore all files next to the notebook.
 
     The notebook is not passed on pytest's command line, which does not allow some characters.
@@ -55,7 +56,7 @@ def pytest_configure() -> None:
     RunningKernel.execute_cell_input = _execute_cell_and_store_history
 
 
-def _execute_cell_and_store_history(kernel: RunningKernel, cell_input: str, allow_stdin: bool | None = None) -> str:
+def _execute_cell_and_store_history(kernel: RunningKernel, cell_input: str, allow_stdin: OptionalFlag = None) -> str:
     """Run a cell the way nbval does, but store it in the kernel's history.
 
     IPython looks there for the semicolon that suppresses a result. Without this cell in the history, IPython would find

@@ -7,6 +7,7 @@ from pathlib import Path
 import nbformat
 
 from ..common.read_data import read_text
+from ..engine.types import OptionalText
 from .messages import create_failed_action_error
 from .notebook_rules import Notebook
 from .save import clean_notebook, execute_notebook, write_notebook
@@ -29,7 +30,7 @@ def build_lesson_skeleton(lesson_name: str, title: str) -> Notebook:
     return nbformat.reads(text.replace("{title}", json.dumps(title)[1:-1]), as_version=4)
 
 
-def write_lesson_skeleton(file_name: str, title: str | None) -> Path:
+def write_lesson_skeleton(file_name: str, title: OptionalText) -> Path:
     """Run the skeleton and write it to a new notebook.
 
     Args:

@@ -4,11 +4,12 @@ When the kernel is restarted, the buttons look as if they could not be pressed, 
 JupyterLab does not mark a single widget as broken, but it does mark each part of a box of ipywidgets.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from uuid import uuid4
 
 from ..common.translation import say
+from ..engine.types import OptionalText, TextSequence
 from .widget_base import AnyWidget, List, Unicode
 
 HERE = Path(__file__).parent
@@ -45,9 +46,9 @@ class ChoiceButtons(AnyWidget):
     def __init__(
         self,
         text: str,
-        choices: Sequence[str],
+        choices: TextSequence,
         commit: Callable[[str], str],
-        chosen: str | None,
+        chosen: OptionalText,
         previous_note: str,
         blurs_next_cell: bool,
     ):

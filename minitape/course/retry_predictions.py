@@ -4,6 +4,7 @@ import sys
 
 from ..common.notebook import find_ipython_shell
 from ..common.translation import print_text, say
+from ..engine.types import NameList
 from .course_texts import list_built_in_lessons, read_lesson
 from .predict import PredictionQuestion, register_question_with_earlier_choice, reveal
 from .progress import read_progress
@@ -36,7 +37,7 @@ def again(lesson: str) -> None:
         reveal(question.name, retry.truth, retry.reason)
 
 
-def _list_missed_predictions_before(lesson: str) -> list[str]:
+def _list_missed_predictions_before(lesson: str) -> NameList:
     """List the wrong predictions of earlier lessons that have not been corrected in a second attempt."""
     predictions = read_progress()["predictions"]
     missed = []

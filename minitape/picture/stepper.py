@@ -22,6 +22,7 @@ from ..engine.backward.targets_and_sources import (
 )
 from ..engine.record.array_spec import ArraySpec
 from ..engine.record.kept_arrays import find_positions_read_by_rules
+from ..engine.types import Sizes
 from ..engine.values.errors import OpError
 from ..recording.graph_nodes import find_operation_and_inputs
 from .recomputed_values import iter_values_before
@@ -106,7 +107,7 @@ def list_seeds_of_shown_sweep(request: GradientRequest) -> Adjoints:
     return [adjoint[()]]
 
 
-def find_shown_jacobian_element(request: GradientRequest) -> tuple[int, ...] | None:
+def find_shown_jacobian_element(request: GradientRequest) -> Sizes | None:
     """Return the index of the Jacobian target's element whose sweep is shown, or None for other calls.
 
     A Jacobian runs one sweep per element, and pictures show the sweep of the first element.

@@ -10,6 +10,7 @@ from math import inf, isfinite, log10, nan
 import numpy as np
 from numpy import where
 
+from ..engine.types import OptionalText
 from .picture_texts import translate
 from .snapshot_types import OptionalValue, Plain, ValueFields
 from .truncation import elide_text, measure_width
@@ -61,7 +62,7 @@ def shorten_number_text(text: str, digits: int = DIGITS, min_plain: float = MIN_
     return short_text if number.is_integer() else short_text.removesuffix(".0")  # "2.0" is exact, and "2" is rounded.
 
 
-def format_value(value: ValueFields, max_letters: int) -> str | None:
+def format_value(value: ValueFields, max_letters: int) -> OptionalText:
     """Return a number or a small array on one line, with as many digits as fit.
 
     Args:

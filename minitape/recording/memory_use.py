@@ -3,6 +3,7 @@
 import numpy as np
 
 from ..engine.record.record import Record
+from ..engine.types import RowList
 
 ROW_BYTES = 20  # A row consists of four int32 cells and a float32 value.
 MAX_OPEN_ROWS = (
@@ -11,7 +12,7 @@ MAX_OPEN_ROWS = (
 )
 
 
-def count_kept_bytes_of_row_spans(record: Record, row_spans: list[list[int]]) -> int:
+def count_kept_bytes_of_row_spans(record: Record, row_spans: list[RowList]) -> int:
     """Return the number of bytes that the given rows occupy: 20 for each row, plus the bytes of their arrays.
 
     Args:

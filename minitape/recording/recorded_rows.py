@@ -364,7 +364,7 @@ def collect_rows_and_ancestors(
         open_only: Whether to follow only edges that pass gradients.
         repaired_rows: Rows whose breaks are treated as repaired, so that gradients pass through.
     """
-    ancestors = set[int]()
+    ancestors = RowSet()
     waiting = list(start_rows)
     while waiting:
         row = waiting.pop()

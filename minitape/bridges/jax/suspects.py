@@ -4,6 +4,7 @@ from math import inf
 
 import numpy as np
 
+from ...engine.types import OptionalNumber
 from ...explain.caller import format_place_suffix
 from ...explain.operation_families import OperationNames
 from ...explain.reasons.suspects import (
@@ -69,7 +70,7 @@ def find_operand_row_before_implicit_broadcast(run: CheckedRun, row: RecordedRow
     return operand
 
 
-def find_row_read_as_logits_by_loss(run: CheckedRun, row: RecordedRow) -> int | None:
+def find_row_read_as_logits_by_loss(run: CheckedRun, row: RecordedRow) -> OptionalNumber:
     """Return the row of a jax.nn function's logits, or None if the given row is not the function's first operation."""
     input_row = row.inputs[0]
     name = LOGIT_FUNCTIONS[row.op]

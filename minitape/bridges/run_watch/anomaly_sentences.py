@@ -1,15 +1,14 @@
 """Describe the first non-finite value of a run, and a second run in which this value was recorded."""
 
-from collections.abc import Sequence
 from math import isnan
 
-from ...engine.types import JsonObject
+from ...engine.types import FloatSequence, JsonObject
 from ...explain.caller import format_place_suffix
 from ...explain.translated_sentences import fill
 from .accounts import Anomaly
 
 
-def describe_first_nonfinite_value(anomaly: Anomaly, losses: Sequence[float]) -> str:
+def describe_first_nonfinite_value(anomaly: Anomaly, losses: FloatSequence) -> str:
     """Return a sentence that describes the first non-finite value.
 
     Args:
@@ -29,7 +28,7 @@ def describe_first_nonfinite_value(anomaly: Anomaly, losses: Sequence[float]) ->
     )
 
 
-def describe_second_run_and_compare_losses(answer_of_copy: JsonObject, first_run_losses: Sequence[float]) -> str:
+def describe_second_run_and_compare_losses(answer_of_copy: JsonObject, first_run_losses: FloatSequence) -> str:
     """Return sentences that describe the second run, which recorded the non-finite step, and compare it with the first.
 
     Args:
@@ -61,7 +60,7 @@ def describe_second_run_and_compare_losses(answer_of_copy: JsonObject, first_run
     return f"{text} {comparison}"
 
 
-def find_first_pass_with_different_loss(answer_of_copy: JsonObject, first_run_losses: Sequence[float]) -> int:
+def find_first_pass_with_different_loss(answer_of_copy: JsonObject, first_run_losses: FloatSequence) -> int:
     """Return the number of the first backward pass whose loss differs between two runs, or 0 if all losses agree.
 
     Args:

@@ -21,6 +21,7 @@ from tensorflow.python.ops import gen_resource_variable_ops
 
 from ...common.grouping import group_values_by_key
 from ...engine.record.interrupt_safe import TemporaryAttributes
+from ...engine.types import OptionalNumber
 from ...picture.snapshot_types import InsideFields
 from ...recording.recorded_rows import BackwardPass
 from ...recording.sites import find_user_call_stack
@@ -316,7 +317,7 @@ def replay_call_of_row(
 
 
 def build_inside_fields_of_calls(
-    recording: TensorFlowRecording, sweep: BackwardPass | None, row: int | None
+    recording: TensorFlowRecording, sweep: BackwardPass | None, row: OptionalNumber
 ) -> list[InsideFields]:
     """Return the rows inside the first few calls, or inside the one call that a row stands for.
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from ...engine.types import OptionalFlag
 from .operation_log import changes_variable
 
 # Results of the analysis are cached in these attributes of the graph.
@@ -25,7 +26,7 @@ def list_graph_and_inner_graphs(graph: Any) -> list:
 
 def has_gradient_tape(graph: Any) -> bool:
     """Return whether a tape computes a gradient in a graph. The result is stored in the graph."""
-    result: bool | None = getattr(graph, TAPES_ATTRIBUTE, None)
+    result: OptionalFlag = getattr(graph, TAPES_ATTRIBUTE, None)
     if result is None:
         graphs = list_graph_and_inner_graphs(graph)
         result = any(getattr(inner_graph, TAPES_ATTRIBUTE, False) for inner_graph in graphs)

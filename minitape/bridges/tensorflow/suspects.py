@@ -106,7 +106,7 @@ def check_gradients_that_change_no_parameter(run: CheckedRun) -> Suspicions:
 
 def collect_rows_computed_from_gradients(run: CheckedRun) -> RowSet:
     """Return the rows of the gradients returned by sweeps, and all rows that were computed from these gradients."""
-    gradient_rows = set[int]()
+    gradient_rows = RowSet()
     for row in run.rows:
         if row.extra.row_count is not None or not gradient_rows.isdisjoint(row.inputs):
             gradient_rows.add(row.index)
@@ -136,7 +136,7 @@ def _map_handle_ids_to_unapplied_update_rows(run: CheckedRun) -> dict[int, Recor
 
 def _are_gradients_summed_or_stored(run: CheckedRun) -> bool:
     """Return whether the program stores gradients or sums them over several sweeps, and thus may apply them later."""
-    gradient_rows, sums = collect_rows_computed_from_gradients(run), set[int]()
+    gradient_rows, sums = collect_rows_computed_from_gradients(run), RowSet()
     for row in run.rows:
         if row.op in ("AddV2", "AddN") and not gradient_rows.isdisjoint(row.inputs):
             if not sums.isdisjoint(row.inputs):

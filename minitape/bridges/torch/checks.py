@@ -13,6 +13,7 @@ from typing import Any
 from torch import Tensor, nn
 from torch.nn import Module, Parameter
 
+from ...engine.types import OptionalText
 from ...explain.caller import format_place_suffix
 from ...explain.explanation import Explanation
 from ...explain.reasons import zero_nan
@@ -440,7 +441,7 @@ def _find_cause_of_adjoint_missing_in_leaf_grad(question: TorchQuestion, row: in
     return None
 
 
-def find_return_site_of_only_hook(file: str | None) -> Site:
+def find_return_site_of_only_hook(file: OptionalText) -> Site:
     """Return the line of the only hook's return statement, or of its registration if it has no such statement.
 
     If the program does not have exactly one hook, return NOWHERE.

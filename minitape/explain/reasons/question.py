@@ -19,6 +19,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ...common.shared_results import get_or_build_shared_result
+from ...engine.types import RowList, RowsByRow, RowSet
 from ...recording.recorded_rows import BackwardPass, Escape, InputEdge, RecordedRow, collect_rows_and_ancestors
 from ...recording.sites import NOWHERE, CallStack, Site
 from ..causes import Kind, get_kind_name_or_error_kind, get_kind_or_error_kind
@@ -189,7 +190,7 @@ class Question:
         return self.adapter.find_creation(self.source).call_stack
 
     @cached_property
-    def readers(self) -> Mapping[int, list[int]]:
+    def readers(self) -> Mapping[int, RowList]:
         """The operations that read each row, in execution order."""
         return self.get_or_compute_shared_result("readers", lambda: map_rows_to_readers(self.rows))
 
@@ -361,7 +362,7 @@ def map_rows_to_readers(rows: Iterable[RecordedRow]) -> dict[int, RowList]:
     Args:
         rows: All rows of the recording.
     """
-    readers: dict[int, list[int]] = {}
+    readers: RowsByRow = {}
     for row in rows:
         for input_row in row.inputs:
             readers.setdefault(input_row, []).append(row.index)
@@ -376,7 +377,7 @@ def find_nearest_tracked_consumers(rows: Sequence[RecordedRow], readers: Mapping
         readers: The result of `map_rows_to_readers`.
         row: The row.
     """
-    reached, waiting = set[int](), [row]
+    reached, waiting = RowSet(), [row]
     while waiting:
         new_readers = {*readers.get(waiting.pop(), ())} - reached
         reached |= new_readers

@@ -445,7 +445,7 @@ def _is_made_only_from_columns_and_vectors(run: CheckedRun, table_row: RecordedR
         run: The run to check.
         table_row: The table.
     """
-    waiting, seen, shape = [table_row.index], set[int](), tuple(table_row.shape)
+    waiting, seen, shape = [table_row.index], RowSet(), tuple(table_row.shape)
     while waiting:
         current = run.rows[waiting.pop()]
         if current.index in seen or _find_operands_and_broadcast_column_index(run, current)[1] is not None:

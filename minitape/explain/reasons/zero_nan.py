@@ -363,7 +363,7 @@ def _find_zero_origins_hooks_and_zeroing_calls(question: Question) -> tuple[RowB
     """
     sweep = question.required_sweep
     zero_rows = {row for row, adjoint in sweep.adjoints.items() if adjoint.is_all_zero}
-    senders: dict[int, set[int]] = {}
+    senders: dict[int, RowSet] = {}
     totals: dict[int, bool] = {}  # Whether the shares that arrived at a row sum to zero.
     zeroing_calls = []
     for call, shares in sweep.edges.items():

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from torch import Tensor
 from torch.nn import Module
 
+from ....engine.types import OptionalText
 from ....explain.layer_lookup import iter_living_instances
 from ....explain.reasons.program_text import list_binding_sites
 from ....recording.sites import NOWHERE, Site, find_user_site
@@ -105,7 +106,7 @@ def record_attributes_that_torch_never_reads(
                 accounts.record_finding("no_effect", "", _find_assignment_site(name, file), keys, name=name)
 
 
-def _find_assignment_site(name: str, file: str | None) -> Site:
+def _find_assignment_site(name: str, file: OptionalText) -> Site:
     """Return the first line in a file that assigns a value to an attribute."""
     return next(iter(list_binding_sites(file, f".{name}")), NOWHERE)
 

@@ -9,6 +9,7 @@ import torch
 from torch._C import DisableTorchFunction
 from torch.amp.grad_scaler import GradScaler
 
+from ....engine.types import OptionalFloat
 from ....recording.sites import find_user_site
 from ...framework_patches import FrameworkPatches
 from ...kept_values import IdentityMap
@@ -49,7 +50,7 @@ class ScalerWatch:
             update=self._count_and_run_update,
         )
 
-    def find_loss_scale(self, roots: Tensors) -> float | None:
+    def find_loss_scale(self, roots: Tensors) -> OptionalFloat:
         """Return the scale of the first scaled loss, or None if no loss was scaled.
 
         Args:
