@@ -129,8 +129,9 @@ def explain_error_by_message(
         return None
     site, function = find_error_site(error)
     # JAX raises some errors where a gradient is computed, and adds the calls that led to the operation as their cause.
-    if type(error.__cause__).__name__ == "JaxStackTraceBeforeTransformation":
-        site = find_error_site(error.__cause__).site
+    traced_calls = error.__cause__
+    if traced_calls and type(traced_calls).__name__ == "JaxStackTraceBeforeTransformation":
+        site = find_error_site(traced_calls).site
     for file, line in list_places_in_message(str(error)):
         site = file, int(line)
     if cause == "left_jax":
