@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, nullcontext
 from itertools import starmap
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import ref
 
 import numpy as np
@@ -25,8 +25,9 @@ from ..engine.table.primitives import TABLE, Primitive
 from ..engine.tensor.conversion import convert_to_tensor
 from ..engine.tensor.operation import record_operation
 from ..engine.tensor.tensor import EagerTensor, Tensor, wrap_array
-from ..engine.types import LIST_OR_TUPLE
+from ..engine.types import LIST_OR_TUPLE, Adjoint, Array, Object, RowSequence, Structure, Value
 from ..engine.values.nest import map_structure
+from .concrete_function import ConcreteFunction
 from .first_run import (
     NO_VALUE,
     FirstRun,
@@ -36,10 +37,6 @@ from .first_run import (
     find_current_first_run,
 )
 from .nested_tensors import list_tensors, replace_tensors
-
-if TYPE_CHECKING:
-    from ..engine.types import Adjoint, Array, Object, RowSequence, Structure, Value
-    from .concrete_function import ConcreteFunction
 
 
 class EffectLog:

@@ -5,33 +5,30 @@ from __future__ import annotations
 from contextlib import suppress
 from heapq import merge
 from itertools import repeat
-from typing import TYPE_CHECKING
 
 from ..common.translation import join_sentences
+from ..engine.backward.tape import GradientTape
 from ..engine.backward.targets_and_sources import (
     GradientRequest,
     find_rows_in_recording,
     flatten_with_gradient_carriers,
 )
+from ..engine.types import (
+    ArraysByRow,
+    Namespaces,
+    Object,
+    OptionalText,
+    RowList,
+    Structure,
+    TargetOrSource,
+    TargetsOrSources,
+)
 from ..recording.variable_names import iter_public_names_and_values, use_namespaces_for_names
 from .path_breaks import is_zero
 from .shown_values import to_value_fields
+from .snapshot_types import BlamedLine, OptionalValue, ResultFields, SourceFields
 from .stepper import build_tape_stepper, find_shown_jacobian_element, list_seeds_of_shown_sweep
 from .truncation import shorten_name
-
-if TYPE_CHECKING:
-    from ..engine.backward.tape import GradientTape
-    from ..engine.types import (
-        ArraysByRow,
-        Namespaces,
-        Object,
-        OptionalText,
-        RowList,
-        Structure,
-        TargetOrSource,
-        TargetsOrSources,
-    )
-    from .snapshot_types import BlamedLine, OptionalValue, ResultFields, SourceFields
 
 MAX_CALLS = 16  # Only this many of the last calls of a tape are shown.
 MAX_SOURCES = 64  # Only this many sources and targets of a call are listed.

@@ -7,13 +7,14 @@ from collections import ChainMap
 from collections.abc import Callable
 from contextlib import suppress
 from types import EllipsisType
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
 
 from ..engine.backward.gradient import find_differentiable_rows
 from ..engine.backward.reachability import mark_reachable_rows
 from ..engine.backward.sweep import Sweep, run_sweep
+from ..engine.backward.tape import GradientTape
 from ..engine.backward.targets_and_sources import (
     GradientRequest,
     build_seed,
@@ -22,28 +23,25 @@ from ..engine.backward.targets_and_sources import (
 )
 from ..engine.record.array_spec import ArraySpec
 from ..engine.record.kept_arrays import find_positions_read_by_rules
-from ..engine.types import Sizes
+from ..engine.table.primitives import Primitive
+from ..engine.types import (
+    AdjointLookup,
+    Adjoints,
+    AdjointsByRow,
+    Array,
+    ArraysByRow,
+    Object,
+    OptionalNumber,
+    RowSequence,
+    Sizes,
+    Structure,
+    TargetsOrSources,
+)
 from ..engine.values.errors import OpError
 from ..recording.graph_nodes import find_operation_and_inputs
 from .recomputed_values import iter_values_before
 from .shown_values import leave_out_texts_if_long, to_value_fields
-
-if TYPE_CHECKING:
-    from ..engine.backward.tape import GradientTape
-    from ..engine.table.primitives import Primitive
-    from ..engine.types import (
-        AdjointLookup,
-        Adjoints,
-        AdjointsByRow,
-        Array,
-        ArraysByRow,
-        Object,
-        OptionalNumber,
-        RowSequence,
-        Structure,
-        TargetsOrSources,
-    )
-    from .snapshot_types import EdgeFields, OptionalValue, StepFields, SweepFields, ValueFields
+from .snapshot_types import EdgeFields, OptionalValue, StepFields, SweepFields, ValueFields
 
 MAX_EAGER_ROWS = 20_000  # The steps of a longer sweep are computed on demand.
 # Converts an array in a step to the form in which it is shown.

@@ -10,24 +10,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import prod
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ..engine.record.row_parts import NO_ATTRS, Call
 from ..engine.table.generated_code import execute_definitions
+from ..engine.types import ArraysByRow, OptionalNumber, RowList, RowsByRow, ShapeAndDtype, Sizes
 from .array_blocks import LARGE, create_uninitialized_array, list_block_slices
 from .fusion import (
     TOTAL_PRIMITIVES,
+    TracedRowsInterface,
     find_common_float_type,
     find_uniform_number,
     format_sum_or_mean_result,
     is_sum_or_mean_of_all_elements,
 )
-
-if TYPE_CHECKING:
-    from ..engine.types import ArraysByRow, OptionalNumber, RowList, RowsByRow, ShapeAndDtype, Sizes
-    from .fusion import TracedRowsInterface
 
 MIN_CALLS = 3  # Compiling shorter runs does not pay off.
 BLOCK_SIZE = LARGE - 1  # The number of elements in a block, which must be smaller than a large array.

@@ -14,34 +14,32 @@ from dataclasses import dataclass, field
 from functools import cache, partial
 from itertools import chain
 from math import ceil, prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..common.grouping import group_values_by_key
 from ..common.threads import start_thread
+from ..engine.record.row_parts import Call
 from ..engine.table.accelerator import fast
 from ..engine.table.generated_code import execute_definitions, replace_operands
 from ..engine.table.primitives.formula import ARRAY, LIBRARY
+from ..engine.types import (
+    ArraysByRow,
+    Function,
+    NumPyType,
+    OptionalText,
+    RowByRow,
+    RowList,
+    RowsByRow,
+    RowSequence,
+    RowSet,
+    Sizes,
+    TextList,
+)
 from . import blockwise, fusion, kernels
+from .fusion import TracedRowsInterface
 from .loop_detection import compile_repeated_rows
-
-if TYPE_CHECKING:
-    from ..engine.record.row_parts import Call
-    from ..engine.types import (
-        ArraysByRow,
-        Function,
-        NumPyType,
-        OptionalText,
-        RowByRow,
-        RowList,
-        RowsByRow,
-        RowSequence,
-        RowSet,
-        Sizes,
-        TextList,
-    )
-    from .fusion import TracedRowsInterface
 
 SECONDS_TO_LOAD_NUMBA, SECONDS_TO_COMPILE = 0.4, 0.35
 SECONDS_PER_CALL, SECONDS_PER_ELEMENT = 1e-6, 1e-9  # The estimated costs of a call without loops.

@@ -11,13 +11,12 @@ import os
 import sys
 from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from ..engine.types import Function, NumPyType
-    from .packed_rows import PackedRecord
+from ..engine.types import Function, NumPyType
+from .packed_rows import PackedRecord
 
 _kernels: dict[Any, Any] = {}  # The keys are np.float32 and np.float64.
 _failures: list[Exception] = []  # Once numba has raised an error, this process does not use it again.

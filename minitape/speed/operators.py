@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from sys import _getframe
 from textwrap import indent
-from typing import TYPE_CHECKING
+from types import FrameType
 from weakref import ref
 
 import numpy as np
 from numpy import ndarray
 
 from ..engine.record.provenance import DEPTH, clock, find_user_place
+from ..engine.record.record import Record
 from ..engine.record.thread_state import state
 from ..engine.record.user_frames import OWN_FILES
 from ..engine.table.float_warnings import ignore_fp_errors, run_number
@@ -26,12 +27,7 @@ from ..engine.table.primitives.elementwise import LARGE, select_formulas_for_val
 from ..engine.tensor.numbers import build_number_tensor, convert_number_operand
 from ..engine.tensor.rule_functions import PYTHON_OPERATORS
 from ..engine.tensor.tensor import EagerTensor, Tensor
-
-if TYPE_CHECKING:
-    from types import FrameType
-
-    from ..engine.record.record import Record
-    from ..engine.types import Array, Function, OptionalNumber, TextsByName
+from ..engine.types import Array, Function, OptionalNumber, TextsByName
 
 # In the template, ``a`` and ``b`` are the arguments. ``x`` and ``y`` are the operands' arrays, in the formula's order.
 # The placeholders are, in order:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import namedtuple
 from numbers import Integral
 from sys import _getframe
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,10 +16,12 @@ from ..engine.table.primitives import TABLE, Primitive
 from ..engine.tensor.operation import OPERAND_CHECKS, run_and_record
 from ..engine.tensor.partial_updates import attach_assign_to_slice, build_slice_assign
 from ..engine.tensor.tensor import EagerTensor, Tensor, wrap_array_with_origin
-from ..engine.types import LIST_OR_TUPLE
+from ..engine.tensor.variable import ResourceVariable
+from ..engine.types import LIST_OR_TUPLE, DTypeLike, GraphName, Index, Object, OptionalFlag, Sizes, Value
 from ..engine.values import dtypes
 from ..engine.values.argument_errors import build_argument_error, check_indices
 from ..engine.values.dtypes import as_dtype
+from ..engine.values.shape import TensorShape
 from ..functions.traced_calls import wrap_for_first_runs
 from .arguments import (
     apply_primitive,
@@ -30,11 +31,6 @@ from .arguments import (
     to_tensor,
     to_tensor_of_dtype_kind,
 )
-
-if TYPE_CHECKING:
-    from ..engine.tensor.variable import ResourceVariable
-    from ..engine.types import DTypeLike, GraphName, Index, Object, OptionalFlag, Sizes, Value
-    from ..engine.values.shape import TensorShape
 
 # -- slices ----------------------------------------------------------------------------------------
 

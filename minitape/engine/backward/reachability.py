@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING
 
 from ..record.row_parts import LEAF
+from ..types import RowSet
+from .recording_tape import RecordingTape
 from .row_marks import DEAD_END, ENDS_HERE, has_differentiable_dtype, propagate_marks_to_consumers
-
-if TYPE_CHECKING:
-    from ..types import RowSet
-    from .recording_tape import RecordingTape
 
 
 def mark_rows_on_tape(tape: RecordingTape, watched_results_out: RowSet | None = None) -> bytearray:

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import compress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy import ndarray
 
 from ..record.array_spec import ArraySpec
+from ..record.record import Record
 from ..record.row_parts import CHUNK, VALUE_COLUMN
 from ..table.accelerator import fast
 from ..table.primitives.elementwise import LARGE
 from ..table.primitives.reduce import unbroadcast
 from ..tensor.tensor import EagerTensor, Tensor
-
-if TYPE_CHECKING:
-    from ..record.record import Record
-    from ..types import Adjoint, RowValues
-
+from ..types import Adjoint, RowValues
 
 # A row's number, code, a, b and call. The call is None for elementwise operations, which readers check first, so the
 # type of the call is Any.

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 from sys import _getframe
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy import ndarray
@@ -12,6 +12,7 @@ from numpy import ndarray
 from ..backward.gradient import compute_gradients, find_differentiable_rows
 from ..backward.reachability import mark_reachable_rows
 from ..backward.sweep import Sweep
+from ..backward.tape import GradientTape
 from ..backward.targets_and_sources import (
     GradientRequest,
     find_rows_in_recording,
@@ -20,33 +21,29 @@ from ..backward.targets_and_sources import (
 )
 from ..record.array_spec import ArraySpec
 from ..record.provenance import find_user_place
+from ..record.record import Record
 from ..record.row_parts import Call
 from ..record.thread_state import get_current_first_run, state
 from ..table.primitives import TABLE
 from ..table.primitives.reduce import unbroadcast
 from ..tensor.tensor import wrap_array, wrap_array_with_origin
-from ..types import OptionalNumber, RowSequence
+from ..types import (
+    Adjoint,
+    Adjoints,
+    AdjointsByRow,
+    Array,
+    FunctionsByName,
+    Object,
+    OptionalNumber,
+    Result,
+    RowSequence,
+    RowSet,
+    Sizes,
+    Structure,
+    TargetOrSource,
+    TargetsOrSources,
+)
 from ..values.nest import flatten, pack_sequence_as
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ..backward.tape import GradientTape
-    from ..record.record import Record
-    from ..types import (
-        Adjoint,
-        Adjoints,
-        AdjointsByRow,
-        Array,
-        FunctionsByName,
-        Object,
-        Result,
-        RowSet,
-        Sizes,
-        Structure,
-        TargetOrSource,
-        TargetsOrSources,
-    )
 
 MAX_KEPT_NUMBERS = 100_000  # For pictures, a tape keeps Jacobians with up to this many elements.
 

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
+from ..record.record import Record
 from ..record.row_parts import FLOAT_TYPES, get_number_leaf
 from ..record.thread_state import state
 from ..table.float_warnings import ignore_fp_errors
-from ..types import OptionalFrame
+from ..types import Array, OptionalFrame, Value
 from .tensor import EagerTensor, Tensor
-
-if TYPE_CHECKING:
-    from ..record.record import Record
-    from ..types import Array, Value
 
 
 def convert_number_operand(x: Tensor, y: float, frame: OptionalFrame = None) -> Value:

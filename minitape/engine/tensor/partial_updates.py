@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 from weakref import ref
 
 from ..record.thread_state import get_current_first_run
 from ..table.primitives import TABLE
+from ..types import Function, Index, OptionalText, Value
 from .conversion import convert_to_tensor
 from .operation import run_and_record
 from .tensor import VARIABLE_SLICES, Tensor
-
-if TYPE_CHECKING:
-    from ..types import Function, Index, OptionalText, Value
-    from .variable import ResourceVariable, UnreadVariable
+from .variable import ResourceVariable, UnreadVariable
 
 
 def build_slice_assign(variable: ResourceVariable, spec: tuple[Index, ...]) -> Function:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import builtins
 
 import numpy as np
 
-if TYPE_CHECKING:
-    import builtins
-
-    from ..types import DTypeLike, NumPyType, Object, PickleParts
+from ..types import DTypeLike, NumPyType, Object, PickleParts
 
 
 class DType:
