@@ -304,15 +304,14 @@ class FirstGradients:
             if facts.call_count < 3:
                 continue
             enclosing = find_statement(site).enclosing
-            creations = [
+            creations = (
                 statement.site
                 for statement in list_statements(site[0])
                 if statement.enclosing == enclosing and statement.find_call("init")
-            ]
-            variant = "created" if creations else ""
-            yield explain_cause(
-                "jax", "state_not_kept", creations[0] if creations else site, variant, {"n": facts.call_count}
             )
+            creation = next(creations, None)
+            variant = "created" if creation else ""
+            yield explain_cause("jax", "state_not_kept", creation or site, variant, {"n": facts.call_count})
 
     def list_run_remarks(self) -> TextList:
         """Return additional sentences about the run."""
