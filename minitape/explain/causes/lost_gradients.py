@@ -37,13 +37,13 @@ CAUSES = (
         {what}{line} was computed in an earlier step, and this step uses it{other}. The parameters in its graph have
         changed since then, but autograd needs their old values.
         Fix: Keep the value without its graph: write .detach() on this line, or state = state.detach() after this line.
-        Then retain_graph=True is no longer needed.
+        You can then remove retain_graph=True.
 
         [torch: carried_tuple]
         {what}{line} was computed in an earlier step, and this step uses it{other}. The parameters in its graph have
         changed since then, but autograd needs their old values.
         Fix: Keep the values without their graph: write {what} = tuple(s.detach() for s in {what}) before the next step
-        uses them. Then retain_graph=True is no longer needed.
+        uses them. You can then remove retain_graph=True.
         """,
     ),
     Cause(
