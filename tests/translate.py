@@ -54,7 +54,7 @@ SAYING_FUNCTIONS = {
     **dict.fromkeys(
         ("say", "print_translated", "fill", "translate", "create_failed_action_error", "create_usage_error"), FIRST
     ),
-    "OperationFix": THIRD,
+    "OperationAdvice": THIRD,
     "_build_alarm": SECOND,
     "add_note_about_tape_event": SECOND,
     "translate_column_names": slice(None),

@@ -18,7 +18,7 @@ from ..explain.reasons.suspects import CheckedRun
 from ..explain.translated_sentences import fill
 from ..recording.recorded_rows import BackwardPass, OptionalArray, collect_rows_and_connected_ancestors
 from ..recording.value_summary import ValueSummary, to_float_array
-from .model_page import GradientNumbers, ModelPage, SourceExplanations, select_sources_by_part_of_name
+from .model_page import GradientStatistics, ModelPage, SourceExplanations, select_sources_by_part_of_name
 from .recording import Recording, RowNumber, SourcesByName
 
 # For each kind of explanation that a suspicion may replace, the required cause of the suspicion, or "" for any cause.
@@ -31,7 +31,7 @@ SUSPICION_BY_KIND = {
 }
 CANCELLING_CAUSES = ("zero_cancels", "zero_sum")
 # At the ends of their domains, these functions have an infinite derivative, so programs clip their inputs.
-INVERSE_OPS = set("acos arccos asin arcsin atanh arctanh Acos Asin Atanh".split())
+ARC_OPS = set("acos arccos asin arcsin atanh arctanh Acos Asin Atanh".split())
 
 
 def wrap_single_target_in_list(target: Any) -> Sequence:
@@ -87,7 +87,7 @@ class Checkup:
             elif explanation.connected:
                 # A bias before a normalization layer has zero gradient even though its layer learns.
                 is_cancelled = explanation.cause in CANCELLING_CAUSES and name.rpartition(".")[0] in learning_layers
-                explanation.intended |= is_cancelled or self._is_clip_before_inverse_function(explanation)
+                explanation.intended |= is_cancelled or self._is_saturated_clip_before_arc_function(explanation)
             elif is_untrained and explanation.kind == "unused":
                 explanations[name] = Explanation("connected", "", "")
                 explanations[name].intended = True
@@ -97,14 +97,14 @@ class Checkup:
                 )
         return ModelPage(explanations)
 
-    def _is_clip_before_inverse_function(self, explanation: Explanation) -> bool:
+    def _is_saturated_clip_before_arc_function(self, explanation: Explanation) -> bool:
         """Return whether a saturated clip keeps the derivative of an arc cosine or a similar function finite."""
-        return explanation.cause == "saturated" and not self._inputs_of_inverse_functions.isdisjoint(explanation._rows)
+        return explanation.cause == "saturated" and not self._inputs_of_arc_functions.isdisjoint(explanation._rows)
 
     @cached_property
-    def _inputs_of_inverse_functions(self) -> RowSet:
+    def _inputs_of_arc_functions(self) -> RowSet:
         """The input rows of arc cosines and similar functions."""
-        return {input_row for row in self.recording.rows if row.op in INVERSE_OPS for input_row in row.inputs}
+        return {input_row for row in self.recording.rows if row.op in ARC_OPS for input_row in row.inputs}
 
     def _is_source_itself_passed_to_stop_gradient(self, explanation: Explanation, source: Any) -> bool:
         """Return whether the program passes the source itself, not a value computed from it, to ``stop_gradient``."""
@@ -237,7 +237,7 @@ class Checkup:
         adjoints = self._list_sweeps_and_adjoints(source)
         return adjoints[-1][0] if adjoints else None
 
-    def _measure_gradient(self, source: Any, sweep: BackwardPass | None) -> GradientNumbers | None:
+    def _measure_gradient(self, source: Any, sweep: BackwardPass | None) -> GradientStatistics | None:
         """Return statistics of the gradient that a source received in a sweep, or None if there was no sweep."""
         if sweep is None:
             return None
@@ -247,7 +247,7 @@ class Checkup:
             if adjoint_sweep is sweep and (array := to_float_array(adjoint)) is not None
         ]
         gradient = np.sum(arrays, axis=0) if arrays else None
-        return GradientNumbers.measure_gradient_and_update(
+        return GradientStatistics.measure_gradient_and_update(
             gradient, *self.recording.read_weights_around_last_step(source)
         )
 

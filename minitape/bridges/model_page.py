@@ -25,7 +25,7 @@ MAX_NAMED_LAYERS = 4
 KINDS_BY_SEVERITY = "error nonfinite suspect zero unknown".split()
 
 
-class GradientNumbers(NamedTuple):
+class GradientStatistics(NamedTuple):
     """Statistics of one source's gradient.
 
     Attributes:
@@ -35,7 +35,7 @@ class GradientNumbers(NamedTuple):
             unknown.
 
     >>> weight = np.array([10.0, 0.0, 0.0])
-    >>> print(GradientNumbers.measure_gradient_and_update(np.array([3.0, 0.0, 4.0]), weight, 0 * weight))
+    >>> print(GradientStatistics.measure_gradient_and_update(np.array([3.0, 0.0, 4.0]), weight, 0 * weight))
     norm 5, zeros 33 %, update/weight 1
     """
 
@@ -46,7 +46,7 @@ class GradientNumbers(NamedTuple):
     @classmethod
     def measure_gradient_and_update(
         cls, gradient: OptionalArray, weight_before: OptionalArray, weight_after: OptionalArray
-    ) -> GradientNumbers:
+    ) -> GradientStatistics:
         """Measure a gradient and the last optimizer update.
 
         Args:
@@ -70,7 +70,7 @@ class GradientNumbers(NamedTuple):
 
     def __str__(self) -> str:
         """Return the statistics as one line of text."""
-        return format_number_ranges([self])
+        return format_statistics_ranges([self])
 
 
 def _compute_norm(array: np.ndarray) -> float:
@@ -146,7 +146,7 @@ class ModelPage(ExplanationPage, dict[str, Explanation]):
                 "message": explanation.message,
                 "fix": explanation.fix,
                 "patch": explanation.patch,
-                **(explanation.numbers or GradientNumbers(None, None, None))._asdict(),
+                **(explanation.numbers or GradientStatistics(None, None, None))._asdict(),
             }
             for name, explanation in self.items()
         ]
@@ -166,7 +166,7 @@ class ModelPage(ExplanationPage, dict[str, Explanation]):
         return groups
 
     def _format_gradient_statistics_suffix(self, names: NameList) -> str:
-        numbers = format_number_ranges(
+        numbers = format_statistics_ranges(
             [explanation.numbers for name in names if (explanation := self[name]).numbers is not None]
         )
         return fill(": {numbers}", numbers=numbers) if numbers else ""
@@ -273,7 +273,7 @@ def join_parameter_names(parameter_names: Iterable[str]) -> str:
     return ", ".join(texts[:MAX_NAMED_LAYERS]) + (fill(" and {n} more", n=count) if count else "")
 
 
-def format_number_ranges(gradient_numbers: list[GradientNumbers]) -> str:
+def format_statistics_ranges(gradient_numbers: list[GradientStatistics]) -> str:
     """Format the statistics of several gradients as ranges from smallest to largest.
 
     Args:
@@ -282,7 +282,7 @@ def format_number_ranges(gradient_numbers: list[GradientNumbers]) -> str:
     Returns:
         The text, or "" for an empty list. Statistics that are None for every gradient are left out.
 
-    >>> format_number_ranges([GradientNumbers(1.0, 0.0, None), GradientNumbers(2.0, 0.5, 1e-3)])
+    >>> format_statistics_ranges([GradientStatistics(1.0, 0.0, None), GradientStatistics(2.0, 0.5, 1e-3)])
     'norm 1 to 2, zeros 0 to 50 %, update/weight 0.001'
     """
     ranges = [sorted(value for value in column if value is not None) for column in zip(*gradient_numbers, strict=True)]
@@ -301,19 +301,19 @@ def _format_percent_range(low: float, high: float) -> str:
     return format_range(round_percent_away_from_0_and_100(low), round_percent_away_from_0_and_100(high), "d")
 
 
-def round_percent_away_from_0_and_100(share: float) -> int:
-    """Return a share as a whole percentage. Only shares of exactly 0 and 1 are shown as 0 and 100.
+def round_percent_away_from_0_and_100(fraction: float) -> int:
+    """Return a fraction as a whole percentage. Only fractions of exactly 0 and 1 are shown as 0 and 100.
 
     The function ``percent`` in value.ts does the same.
 
     Args:
-        share: A number from 0 to 1.
+        fraction: A number from 0 to 1.
 
-    >>> [round_percent_away_from_0_and_100(share) for share in (0.0, 0.001, 0.5, 0.9999, 1.0)]
+    >>> [round_percent_away_from_0_and_100(fraction) for fraction in (0.0, 0.001, 0.5, 0.9999, 1.0)]
     [0, 1, 50, 99, 100]
     """
-    percentage = round(100 * share)
-    return min(99, max(1, percentage)) if 0 < share < 1 else percentage
+    percentage = round(100 * fraction)
+    return min(99, max(1, percentage)) if 0 < fraction < 1 else percentage
 
 
 def select_sources_by_part_of_name(named_sources: Mapping[str, Any], layer_or_parameter_name: str) -> dict:

@@ -124,7 +124,7 @@ class FrameworkBlock:
         bridge = import_module(f"minitape.bridges.{self.framework}")
         record = bridge.record
         if self.framework == "jax":
-            record = import_module("minitape.bridges.jax.program").FirstGradients
+            record = import_module("minitape.bridges.jax.program").SampledGradients
         self._blocks.enter_context(getattr(bridge, "keep_used_models_and_optimizers_alive", nullcontext)())
         self.recording = self._blocks.enter_context(record(**self._options))
         if self._options:

@@ -12,7 +12,7 @@ from ..recording.variable_names import list_collected_namespaces
 from .translated_sentences import fill
 
 
-class _CurrentFrame:
+class _AskingFrame:
     """The frame that `use_asking_frame` sets.
 
     Attributes:
@@ -23,7 +23,7 @@ class _CurrentFrame:
     frame: OptionalFrame = None
 
 
-_current = _CurrentFrame()
+_current = _AskingFrame()
 
 
 def find_asking_or_innermost_user_frame() -> OptionalFrame:

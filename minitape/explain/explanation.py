@@ -110,7 +110,7 @@ class Explanation:
         self.others = others or []
         self.name = ""
         self.intended = cause in FROZEN_CAUSES
-        # The type is the bridges' class GradientNumbers, which this package must not import.
+        # The type is the bridges' class GradientStatistics, which this package must not import.
         self.numbers: Any = None
         self.patch: OptionalText = None
         self.patch_line: OptionalNumber = None

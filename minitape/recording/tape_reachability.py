@@ -108,7 +108,7 @@ class TapeReachability:
                 and not is_read_off_tape_by_targets(self.tape, source, self.targets)
             )
             or any(
-                self.rows_on_tape[row] and self.is_reached_by_target_adjoint[row]
+                self.rows_on_tape[row] and self.rows_reached_by_target_adjoint[row]
                 for row in find_rows_in_recording(self.tape, source)
             )
         )
@@ -131,7 +131,7 @@ class TapeReachability:
         )
 
     @cached_property
-    def is_reached_by_target_adjoint(self) -> bytearray:
+    def rows_reached_by_target_adjoint(self) -> bytearray:
         """For each row of the recording, whether a target's adjoint reaches it."""
         reached = bytearray(len(self.record))
         rows = [

@@ -49,9 +49,9 @@ class Run(RunAccounts):
         self.accounts[parameter.key] = parameter
         return parameter
 
-    def add_optimizer(self, *parameters, kind="Adam", site=STEP, made_at=MADE, **attributes):
+    def add_optimizer(self, *parameters, kind="Adam", site=STEP, creation_site=MADE, **attributes):
         """Add an optimizer of the given parameters."""
-        optimizer = OptimizerAccount(len(self.optimizers) + 1, kind, site, made_at, **attributes)
+        optimizer = OptimizerAccount(len(self.optimizers) + 1, kind, site, creation_site, **attributes)
         optimizer.accounts += parameters
         for parameter in parameters:
             parameter.optimizer_numbers.add(optimizer.number)

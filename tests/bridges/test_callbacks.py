@@ -6,13 +6,13 @@ from contextlib import contextmanager
 import pytest
 
 from minitape.bridges.callbacks import ExplainedSteps
-from minitape.bridges.model_page import GradientNumbers, ModelPage
+from minitape.bridges.model_page import GradientStatistics, ModelPage
 from minitape.explain.explanation import Explanation
 
 
 def build_page_with_cause(cause):
     answer = Explanation(cause, f"It is {cause}.", "")
-    answer.name, answer.numbers = "w", GradientNumbers(2.0, 0.5, None)
+    answer.name, answer.numbers = "w", GradientStatistics(2.0, 0.5, None)
     return ModelPage({"w": answer})
 
 

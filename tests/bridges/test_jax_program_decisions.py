@@ -138,7 +138,7 @@ def test_the_line_that_repeats_a_key_is_blamed(lines, depth, blamed) -> None:
     ([["a"], [], ["a"]], None), ([["a"]] * 4, 4),
 ])  # fmt: skip
 def test_statistics_that_three_steps_begin_with_are_repeated(steps, count) -> None:
-    statistics = repeated_statistics.RepeatedStatistics()
+    statistics = repeated_statistics.RepeatedStatisticsAndKeys()
     for values in steps:
         statistics.used = {("statistics", (("train.py", 4), ("train.py", 7)), value) for value in values}
         with statistics.watch_step_and_keep_repeated_values("loss"):
@@ -146,20 +146,20 @@ def test_statistics_that_three_steps_begin_with_are_repeated(steps, count) -> No
         with statistics.watch_step_and_keep_repeated_values(f"another loss {len(values)}"):
             statistics.used = set()
     expected = {} if count is None else {(("train.py", 7), "statistics"): count}
-    assert statistics.map_lines_and_variants_to_steps() == expected
+    assert statistics.map_lines_and_variants_to_step_counts() == expected
 
 
 def test_a_repeated_key_is_blamed_on_the_lines_of_each_step() -> None:
     file = with_text(LOOP)
-    statistics = repeated_statistics.RepeatedStatistics()
+    statistics = repeated_statistics.RepeatedStatisticsAndKeys()
     for stack in ([10, 7, 2], [10, 5]):
         statistics.used.add(("key", tuple((file, line) for line in stack), str(stack)))
     statistics._steps["loss"] = 3, statistics.used, [(file, 10)]
-    assert statistics.map_lines_and_variants_to_steps() == {((file, 10), "key"): 3}
+    assert statistics.map_lines_and_variants_to_step_counts() == {((file, 10), "key"): 3}
 
 
 def test_a_key_is_recorded_with_what_it_draws_unless_it_is_traced_or_many_were() -> None:
-    statistics = repeated_statistics.RepeatedStatistics()
+    statistics = repeated_statistics.RepeatedStatisticsAndKeys()
     key = jax.random.key(0)
     assert statistics.record_key_and_draw(lambda key, shape: shape, key, shape=(2,)) == (2,)
     ((kind, _, value),) = statistics.used

@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 
 from minitape.bridges.checkup import Checkup
-from minitape.bridges.model_page import GradientNumbers, ModelPage, format_number_ranges, is_problem, rank_worst_first
+from minitape.bridges.model_page import (
+    GradientStatistics,
+    ModelPage,
+    format_statistics_ranges,
+    is_problem,
+    rank_worst_first,
+)
 from minitape.explain.explanation import Explanation
 from minitape.explain.fixes.dialects import TORCH
 from minitape.explain.reasons.suspects import Suspicion
@@ -80,14 +86,14 @@ def test_a_page_without_parameters_says_so() -> None:
 
 
 def test_the_numbers_of_a_group_are_ranges_and_a_page_is_data_too() -> None:
-    page = ModelPage({"a": build(numbers=GradientNumbers(1.0, 0.0, None)),
-                      "b": build(numbers=GradientNumbers(4.0, 0.25, 0.5)), "c": build()})  # fmt: skip
+    page = ModelPage({"a": build(numbers=GradientStatistics(1.0, 0.0, None)),
+                      "b": build(numbers=GradientStatistics(4.0, 0.25, 0.5)), "c": build()})  # fmt: skip
     expected = "Healthy: a, b, c (3 of 3): norm 1 to 4, zeros 0 to 25 %, update/weight 0.5."
     assert [group.heading for group in page.list_groups()] == [expected]
     assert [group.heading for group in page.list_groups(has_numbers=False)] == ["Healthy: a, b, c (3 of 3)."]
     assert [(row["name"], row["norm"], row["update"]) for row in page.as_json()] == [
         ("a", 1.0, None), ("b", 4.0, 0.5), ("c", None, None)]  # fmt: skip
-    assert format_number_ranges([]) == ""
+    assert format_statistics_ranges([]) == ""
 
 
 @pytest.mark.parametrize(("before", "after", "update"), [
@@ -96,9 +102,9 @@ def test_the_numbers_of_a_group_are_ranges_and_a_page_is_data_too() -> None:
 ])  # fmt: skip
 def test_an_update_is_measured_relative_to_the_weight(before, after, update) -> None:
     arrays = (None if values is None else np.array(values) for values in (before, after))
-    numbers = GradientNumbers.measure_gradient_and_update(np.array([0.0, 2.0, 0.0, 0.0]), *arrays)
+    numbers = GradientStatistics.measure_gradient_and_update(np.array([0.0, 2.0, 0.0, 0.0]), *arrays)
     assert numbers == (2.0, 0.75, update)
-    assert GradientNumbers.measure_gradient_and_update(np.zeros(0), None, None) == (None, None, None)
+    assert GradientStatistics.measure_gradient_and_update(np.zeros(0), None, None) == (None, None, None)
 
 
 # -- what is intended ------------------------------------------------------------------------------
@@ -246,7 +252,7 @@ REPLACED = {
 @pytest.mark.parametrize(("cause", "suspected", "expected"), REPLACED.values(), ids=REPLACED)
 def test_a_suspicion_takes_the_place_of_an_explanation_that_it_is_more_certain_than(cause, suspected, expected) -> None:
     recording = HandRecording({"a": build()}, suspicions=[suspect(it, line) for line, it in enumerate(suspected, 3)])
-    given = build(cause, numbers=GradientNumbers(1.0, 0.0, None))
+    given = build(cause, numbers=GradientStatistics(1.0, 0.0, None))
     answer = Checkup(recording).replace_by_suspicion_if_any(given, "a")
     assert (answer.cause, answer.numbers, answer.connected) == (expected, given.numbers, given.connected)
     others = suspected[1:] if expected in suspected else []

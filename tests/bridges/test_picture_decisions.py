@@ -8,7 +8,7 @@ import pytest
 from minitape.bridges import Recording, picture_reader
 from minitape.bridges.checkup import FrameworkRecording
 from minitape.bridges.framework_import import import_framework
-from minitape.bridges.model_page import GradientNumbers, format_number_ranges, rank_worst_first
+from minitape.bridges.model_page import GradientStatistics, format_statistics_ranges, rank_worst_first
 from minitape.explain.explanation import Explanation
 
 
@@ -197,8 +197,8 @@ def test_of_several_targets_the_one_that_reaches_the_source_is_told_and_blocked_
 
 
 def test_statistics_that_no_gradient_has_are_left_out() -> None:
-    assert format_number_ranges([GradientNumbers(1.0, 0.5, None)]) == "norm 1, zeros 50 %"
-    assert format_number_ranges([GradientNumbers(None, None, 0.5), GradientNumbers(None, None, 0.25)]) == (
+    assert format_statistics_ranges([GradientStatistics(1.0, 0.5, None)]) == "norm 1, zeros 50 %"
+    assert format_statistics_ranges([GradientStatistics(None, None, 0.5), GradientStatistics(None, None, 0.25)]) == (
         "update/weight 0.25 to 0.5"
     )
 

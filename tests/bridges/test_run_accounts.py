@@ -105,7 +105,7 @@ def test_an_optimizer_has_its_lines_and_its_learning_rates() -> None:
     text = "for rate in (0.1, 0.4, 1e-6, 0.0, 0.0):\n    optimizer.param_groups[0]['lr'] = rate\n"
     text += "    optimizer.zero_grad()\n    net(x).sum().backward()\n    optimizer.step()\n"
     (account,) = watch(text).accounts.optimizers
-    assert (account.made_at[1], account.cleared_at[1], account.site[1]) == (FIRST - 1, FIRST + 2, FIRST + 4)
+    assert (account.creation_site[1], account.clearing_site[1], account.site[1]) == (FIRST - 1, FIRST + 2, FIRST + 4)
     assert (account.kind, account.steps, account.followed_steps, account.empty_steps) == ("SGD", 5, 5, 0)
     assert (account.chosen_rate, account.rates, account.peak_step) == (0.1, (0.0, 0.4), 1)
     assert (account.zero_rate_steps, account.tiny_rate_steps) == (2, 3)
@@ -215,7 +215,7 @@ def test_a_schedule_is_followed_from_its_line_to_its_last_step(schedule, period,
     run_watch = watch(SCHEDULE.format(schedule) + STEP + "schedule.step()\n")
     (account,) = run_watch.accounts.schedules
     assert (account.kind, account.period, account.calls) == (schedule.partition("(")[0], period, 1)
-    assert (account.made_at[1], account.site[1]) == (FIRST, FIRST + 3)
+    assert (account.creation_site[1], account.site[1]) == (FIRST, FIRST + 3)
     assert account.optimizer is run_watch.accounts.optimizers[0]
     assert account.optimizer.rate_schedule is account and rates in (None, account.optimizer.scheduled_rates)
 

@@ -34,7 +34,7 @@ from minitape.bridges.run_watch.patch_trials import (
     judge_patch_for_wrong_gradient,
 )
 from minitape.bridges.run_watch.run_finding import RunFinding
-from minitape.bridges.run_watch.schedules import LayerMode, ScheduleAccount
+from minitape.bridges.run_watch.schedules import LayerModeAccount, ScheduleAccount
 from minitape.bridges.run_watch.summary import summarize_run
 from minitape.recording.sites import NOWHERE
 
@@ -61,7 +61,7 @@ from .hand_built_accounts import (
     (2, 2, {}, [("discarded", "", 10)]),
     (2, 3, {}, []),
     (1, 1, {}, []),
-    (3, 2, {"cleared_at": OTHER_BACKWARD}, []),
+    (3, 2, {"clearing_site": OTHER_BACKWARD}, []),
     (3, 0, {"followed_steps": 4, "empty_steps": 3}, [("not_applied", "cleared", 10)]),
     (3, 0, {"followed_steps": 4, "empty_steps": 2}, []),
     (3, 0, {"followed_steps": 1, "empty_steps": 1}, []),
@@ -71,7 +71,7 @@ def test_gradients_are_cleared_more_often_than_they_are_used(cleared, used, fact
     for fate in (STEPPED, SKIPPED):
         run = Run()
         parameter = run.add_parameter(route(CLEARED, cleared, site=CLEAR), *[route(fate, used)] * bool(used))
-        run.add_optimizer(parameter, **({"cleared_at": CLEAR} | facts))
+        run.add_optimizer(parameter, **({"clearing_site": CLEAR} | facts))
         found = list(findings.find_gradients_cleared_before_use(run))
         assert summarize(found) == expected
         assert all(finding.fields.get("all", cleared + used) == cleared + used for finding in found)
@@ -85,7 +85,7 @@ def test_gradients_are_cleared_more_often_than_they_are_used(cleared, used, fact
 ])  # fmt: skip
 def test_gradients_that_are_summed_by_hand_or_cleared_unseen_are_not_called_discarded(routes) -> None:
     run = Run()
-    run.add_optimizer(run.add_parameter(*routes), cleared_at=CLEAR)
+    run.add_optimizer(run.add_parameter(*routes), clearing_site=CLEAR)
     assert not list(findings.find_gradients_cleared_before_use(run))
 
 
@@ -198,8 +198,8 @@ def test_the_step_after_the_pass_belongs_to_the_optimizer_without_the_parameter(
 def test_two_optimizers_hold_the_same_parameters() -> None:
     run = Run()
     held = run.add_parameter(route(STEPPED, 4))
-    run.add_optimizer(held, steps=4, made_at=at(6), site=at(7))
-    run.add_optimizer(held, steps=4, made_at=at(4), site=at(21))
+    run.add_optimizer(held, steps=4, creation_site=at(6), site=at(7))
+    run.add_optimizer(held, steps=4, creation_site=at(4), site=at(21))
     run.add_parameter(route(CLEARED, 2, site=CLEAR), unchanged=True)
     (finding,) = findings.find_unoptimized_parameters(run)
     # The step on line 21 follows the pass on line 8, so this optimizer was meant to hold the missing parameter.
@@ -235,7 +235,7 @@ def test_an_optimizer_never_steps(facts, passes, unchanged, expected) -> None:
     assert summarize(findings.find_optimizers_that_change_nothing(run)) == expected
 
 
-SCHEDULE = {"kind": "StepLR", "made_at": at(6), "period": 0, "site": at(22)}
+SCHEDULE = {"kind": "StepLR", "creation_site": at(6), "period": 0, "site": at(22)}
 
 
 @pytest.mark.parametrize(("facts", "scheduled_rates", "expected"), [
@@ -327,7 +327,7 @@ def test_only_the_last_layer_is_alive(zeros, is_dead) -> None:
 
 @pytest.mark.parametrize(("count", "facts", "same_parameters", "is_remade"), [
     (3, {}, True, True), (2, {}, True, False), (3, {"kind": "SGD"}, True, False), (3, {"steps": 2}, True, False),
-    (3, {"made_at": NOWHERE}, True, False), (3, {}, False, False),
+    (3, {"creation_site": NOWHERE}, True, False), (3, {}, False, False),
 ])  # fmt: skip
 def test_an_optimizer_is_created_anew_for_each_step(count, facts, same_parameters, is_remade) -> None:
     run = Run()
@@ -404,7 +404,7 @@ def test_a_schedule_changes_the_rate_of_an_optimizer_that_never_steps(
     run = Run()
     held, other = run.add_parameter(), run.add_parameter()
     idle = run.add_optimizer(held)
-    run.add_optimizer(held if shares_parameters else other, steps=steps, made_at=at(7))
+    run.add_optimizer(held if shares_parameters else other, steps=steps, creation_site=at(7))
     run.schedules.append(ScheduleAccount(idle, "StepLR", at(6), 0, at(22), calls))
     found = list(schedules.find_misused_schedules(run))
     assert summarize(found) == ([("schedule", "other", 6)] if is_misused else [])
@@ -427,7 +427,7 @@ def test_a_schedule_changes_the_rate_of_an_optimizer_that_never_steps(
 def test_a_layer_is_in_the_wrong_mode(facts, steps, expected) -> None:
     run = Run()
     run.add_optimizer(steps=steps)
-    run.layer_modes.append(LayerMode("Dropout", switched_at=at(13), site=at(12), **facts))
+    run.layer_modes.append(LayerModeAccount("Dropout", switching_site=at(13), site=at(12), **facts))
     found = list(schedules.find_layers_in_wrong_mode(run))
     assert [(finding.variant, finding.site[1]) for finding in found] == expected
     assert all(finding.is_remark for finding in found)
@@ -499,11 +499,11 @@ def test_norms_and_updates_are_kept_as_ranges() -> None:
 
 def test_the_first_value_that_is_not_finite_is_kept() -> None:
     run = Run(passes=4)
-    run.record_first_nonfinite("gradient", STEP, 0)
-    run.record_first_nonfinite("loss", BACKWARD)
+    run.record_nonfinite_if_first_in_run("gradient", STEP, 0)
+    run.record_nonfinite_if_first_in_run("loss", BACKWARD)
     assert run.anomaly == Anomaly("gradient", 4, 1, STEP)
     other = Run(passes=4)
-    other.record_first_nonfinite("loss", BACKWARD)
+    other.record_nonfinite_if_first_in_run("loss", BACKWARD)
     assert other.anomaly == Anomaly("loss", 4, 4, BACKWARD)
 
 

@@ -21,7 +21,7 @@ from minitape.bridges.run_watch.accounts import (
 )
 from minitape.bridges.run_watch.anomaly_sentences import describe_second_run_and_compare_losses
 from minitape.bridges.run_watch.patch_trials import judge_patch_for_missing_gradient, judge_patch_for_wrong_gradient
-from minitape.bridges.run_watch.schedules import LayerMode, ScheduleAccount
+from minitape.bridges.run_watch.schedules import LayerModeAccount, ScheduleAccount
 from minitape.bridges.run_watch.summary import summarize_run
 from minitape.recording.sites import NOWHERE
 
@@ -38,8 +38,8 @@ def build_run(*routes, passes=4, facts=None, **optimizer):
 
 
 def find_discarded():
-    run = build_run(route(CLEARED, 5, site=CLEAR), route(STEPPED, 3), cleared_at=CLEAR)
-    run.add_optimizer(run.accounts[1], cleared_at=LATE)  # One of several optimizers clears the gradients there.
+    run = build_run(route(CLEARED, 5, site=CLEAR), route(STEPPED, 3), clearing_site=CLEAR)
+    run.add_optimizer(run.accounts[1], clearing_site=LATE)  # One of several optimizers clears the gradients there.
     return findings.find_gradients_cleared_before_use(run)
 
 
@@ -129,7 +129,7 @@ def find_schedule(kind, calls, period=0, **optimizer):
 
 def find_mode(**mode):
     run = build_run(steps=4)
-    run.layer_modes.append(LayerMode("Dropout", switched_at=at(13), site=at(12), **mode))
+    run.layer_modes.append(LayerModeAccount("Dropout", switching_site=at(13), site=at(12), **mode))
     return schedules.find_layers_in_wrong_mode(run)
 
 
@@ -255,7 +255,7 @@ def find_line_of_next_optimizer(*sites, passed=8, steps=()):
     trained = run.add_parameter(route(STEPPED, 4, [at(passed)]))
     for number, site in enumerate(sites):
         count = steps[number] if number < len(steps) else 4
-        run.add_optimizer(*[trained] * (number == 0), site=site, steps=count, made_at=at(40 + number))
+        run.add_optimizer(*[trained] * (number == 0), site=site, steps=count, creation_site=at(40 + number))
     run.add_parameter(route(CLEARED, 2, [at(passed)], site=CLEAR), unchanged=True)
     (finding,) = findings.find_unoptimized_parameters(run)
     return finding.site[1]
@@ -269,15 +269,15 @@ def test_the_step_that_comes_next_after_a_pass_was_meant_to_change_its_parameter
     assert find_line_of_next_optimizer(*sites, steps=steps) == line
 
 
-@pytest.mark.parametrize(("made_at", "same", "variant"), [
+@pytest.mark.parametrize(("creation_site", "same", "variant"), [
     ((at(6), at(4)), True, "shared"), ((at(6), at(6)), True, ""), ((at(6), NOWHERE), True, ""),
     ((at(6), at(4)), False, ""),
 ])  # fmt: skip
-def test_two_optimizers_share_parameters_if_both_were_made_on_lines_of_their_own(made_at, same, variant) -> None:
+def test_two_optimizers_share_parameters_if_both_were_made_on_lines_of_their_own(creation_site, same, variant) -> None:
     run = Run()
     held, other = run.add_parameter(route(STEPPED, 4)), run.add_parameter(route(STEPPED, 4))
-    for number, site in enumerate(made_at):
-        run.add_optimizer(held if same or not number else other, steps=4, made_at=site, site=at(20 + number))
+    for number, site in enumerate(creation_site):
+        run.add_optimizer(held if same or not number else other, steps=4, creation_site=site, site=at(20 + number))
     run.add_parameter(route(CLEARED, 2, site=CLEAR), unchanged=True)
     (finding,) = findings.find_unoptimized_parameters(run)
     assert finding.variant == variant and ("other" in finding.fields) is bool(variant)
@@ -346,16 +346,16 @@ DISCARDED = {
 
 @pytest.mark.parametrize(("routes", "is_told"), DISCARDED.values(), ids=DISCARDED)
 def test_a_gradient_is_discarded_if_steps_used_the_same_pass_less_often(routes, is_told) -> None:
-    for cleared_at in (CLEAR, NOWHERE):
-        run = build_run(*routes, cleared_at=cleared_at)
+    for clearing_site in (CLEAR, NOWHERE):
+        run = build_run(*routes, clearing_site=clearing_site)
         found = summarize(findings.find_gradients_cleared_before_use(run))
-        assert found == [("discarded", "", 10)] * (is_told and cleared_at == CLEAR)
+        assert found == [("discarded", "", 10)] * (is_told and clearing_site == CLEAR)
 
 
 def test_a_parameter_whose_gradients_are_summed_by_hand_hides_no_other_parameter() -> None:
-    run = build_run(route(STEPPED, 2, changes=[GradientChange(EDITED)]), cleared_at=CLEAR)
+    run = build_run(route(STEPPED, 2, changes=[GradientChange(EDITED)]), clearing_site=CLEAR)
     discarded = run.add_parameter(route(CLEARED, 3, site=CLEAR), route(STEPPED, 2))
-    run.add_optimizer(discarded, cleared_at=CLEAR)
+    run.add_optimizer(discarded, clearing_site=CLEAR)
     assert [finding.keys for finding in findings.find_gradients_cleared_before_use(run)] == [[2]]
 
 
@@ -395,7 +395,7 @@ def test_a_schedule_of_few_steps_hides_no_other_schedule() -> None:
 
 @pytest.mark.parametrize(("cleared", "used", "optimizer", "is_told"), [
     (2, 0, {"followed_steps": 2, "empty_steps": 1}, True), (1, 0, {"followed_steps": 2, "empty_steps": 2}, False),
-    (3, 2, {"followed_steps": 4, "empty_steps": 4, "cleared_at": LATE}, False),
+    (3, 2, {"followed_steps": 4, "empty_steps": 4, "clearing_site": LATE}, False),
 ])  # fmt: skip
 def test_gradients_are_cleared_before_the_steps_if_no_step_found_one(cleared, used, optimizer, is_told) -> None:
     run = build_run(route(CLEARED, cleared, site=CLEAR), *[route(STEPPED, used)] * bool(used), **optimizer)
@@ -513,7 +513,7 @@ def test_a_summary_tells_ranges_counts_and_errors(summarize, told) -> None:
 
 def test_a_summary_of_a_run_without_steps_or_names() -> None:
     run = Run(passes=2)
-    run.add_optimizer(run.add_parameter(got_gradient=False, facts=FACTS._replace(is_elsewhere=True)))
+    run.add_optimizer(run.add_parameter(got_gradient=False, facts=FACTS._replace(is_on_other_processes=True)))
     run.add_parameter(norms=[])
     text = summarize_run(run, lambda key: "", [], is_problem_free=True)
     expected = "Observed: 2 backward passes and no optimizer step; no parameter is known to be healthy (1 in all); "

@@ -396,7 +396,7 @@ def test_rows_computed_from_others_are_found_along_open_edges_or_along_all() -> 
 def test_the_nearest_tracked_consumers_are_found_through_untracked_rows() -> None:
     rows = build_rows(X, ("op", [0], {"tracked": False}), ("Sin", [1]), ("op", [1], {"tracked": False}), ("Cos", [3]),
                       ("Sin", [2]))  # fmt: skip
-    assert question.find_nearest_tracked_consumers(rows, question.map_rows_to_readers(rows), 1) == {2, 4}
+    assert question.find_nearest_tracked_consumers(rows, question.map_rows_to_consumers(rows), 1) == {2, 4}
 
 
 @pytest.mark.parametrize(("clock", "is_after"), [(0, True), (8, True), (7, False), (6, False)])

@@ -75,14 +75,14 @@ def explain_ascent(recordings: list[JaxRecording]) -> OptionalExplanation:
         The explanation, or None if the program does not add the gradient or may add it on purpose.
     """
     recording = recordings[0] if len(recordings) == 1 else None
-    shares = [] if recording is None else list(recording.fractions_moved_uphill.values())
-    if recording is None or not shares or not all(map(_has_climbed, shares)):
+    fractions = [] if recording is None else list(recording.fractions_moved_uphill.values())
+    if recording is None or not fractions or not all(map(_has_moved_uphill_in_each_step, fractions)):
         return None
     origin = JaxOrigin(*recording.recorded_call)
     call = find_statement(origin.call_site)
     name = next(filter(find_loss_name, (getattr(origin.function, "__name__", ""), *call.bound_names)), "")
     # A network's input may be moved uphill on purpose. Scores are often negative, but most losses are not.
-    is_trained = len(shares) > 1 or find_parameter_name(recording.rows[recording.differentiated_rows[0]].name or "")
+    is_trained = len(fractions) > 1 or find_parameter_name(recording.rows[recording.differentiated_rows[0]].name or "")
     is_positive = np.all(np.asarray(tree_leaves(recording.value)[0]) > 0)
     if not name or not is_trained or not is_positive or find_intent("".join(read_source_lines(call.file))):
         return None
@@ -93,13 +93,13 @@ def explain_ascent(recordings: list[JaxRecording]) -> OptionalExplanation:
         if list_nodes(statement.node, ast.Add) and not _has_minus(statement)
     )
     line = _find_chain_without_minus(call.file) if variant else next(lines, None)
-    fields = {"n": min(map(len, shares)), "what": name}
+    fields = {"n": min(map(len, fractions)), "what": name}
     return explain_cause("jax", "wrong_sign", (call.file, line), variant, fields) if line else None
 
 
-def _has_climbed(shares: FloatList) -> bool:
+def _has_moved_uphill_in_each_step(fractions: FloatList) -> bool:
     """Return whether a parameter moved along its gradient in each of several steps."""
-    return len(shares) >= MIN_STEPS and shares[0] > 0.95 and min(shares) > 0.5
+    return len(fractions) >= MIN_STEPS and fractions[0] > 0.95 and min(fractions) > 0.5
 
 
 def _find_chain_without_minus(file: str) -> OptionalNumber:
@@ -145,9 +145,9 @@ def find_optax_masked_adding_raw_gradients(recording: JaxRecording) -> Site | No
     Args:
         recording: The last recording of a function.
     """
-    shares = recording.fractions_moved_uphill.values()
-    is_added = any(len(steps) >= MIN_STEPS and min(steps) > 0.99 for steps in shares)
-    has_descent = any(steps and max(steps) < 0.5 for steps in shares)
+    fractions = recording.fractions_moved_uphill.values()
+    is_added = any(len(steps) >= MIN_STEPS and min(steps) > 0.99 for steps in fractions)
+    has_descent = any(steps and max(steps) < 0.5 for steps in fractions)
     file = recording.recorded_call.site[0]
     sites = [
         (file, call.lineno)

@@ -348,7 +348,7 @@ def _find_argument_read_from_outside(question: JaxQuestion, argument_leaf: JaxLe
 # -- what arrived ----------------------------------------------------------------------------------
 
 
-def find_rule_without_share(question: JaxQuestion) -> OptionalFinding:
+def find_custom_rule_sending_no_share(question: JaxQuestion) -> OptionalFinding:
     """Find one of the program's custom rules that sent no share to the source.
 
     Args:
@@ -475,7 +475,7 @@ def build_finding_of_target_without_source(question: JaxQuestion) -> Finding:
 
 
 JAX_CHECKS = FrameworkChecks(
-    find_refusal=find_cause_of_trace_error,
+    find_cause_of_raised_error=find_cause_of_trace_error,
     find_non_float_source=find_differentiated_non_float_argument,
     find_untracked_source=combine_checks(
         find_result_other_than_real_scalar, find_source_missing_from_argnums, find_source_read_from_outside
@@ -488,7 +488,7 @@ JAX_CHECKS = FrameworkChecks(
     build_escape_finding=build_finding_of_first_escape,
     find_reason_for_no_use=find_other_branch_or_value_used_instead,
     build_finding_of_target_without_source=build_finding_of_target_without_source,
-    find_lost_gradient=combine_checks(find_cause_of_backward_error, find_rule_without_share),
+    find_lost_gradient=combine_checks(find_cause_of_backward_error, find_custom_rule_sending_no_share),
     refine_nonfinite_finding=blame_origin_of_nonfinite_input,
     refine_zero_finding=blame_step_function_or_relu_for_zeros,
 )

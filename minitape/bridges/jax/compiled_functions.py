@@ -20,7 +20,7 @@ from ..outside_values import (
 from ..traced_draws import TracedDraws, read_generator_states
 
 if TYPE_CHECKING:
-    from .program import FirstGradients
+    from .program import SampledGradients
 
 CLOSE_CHECKS = 20  # Every call up to this number is checked for replaced values. After that, only one call in 20 is.
 GRADIENT_LIMIT = 10  # The maximum number of gradients recorded for one compiled function.
@@ -29,7 +29,7 @@ GRADIENT_LIMIT = 10  # The maximum number of gradients recorded for one compiled
 class CompiledFunction:
     """A replacement for a compiled function that ``jax.jit`` returned in the block."""
 
-    def __init__(self, gradient_block: FirstGradients, function: Any, jitted: Any):
+    def __init__(self, gradient_block: SampledGradients, function: Any, jitted: Any):
         """Wrap a compiled function together with its original function."""
         self._gradient_block = gradient_block
         self._function = function

@@ -42,7 +42,7 @@ from .compiled_functions import GRADIENT_LIMIT, CompiledFunction
 from .optax_checks import explain_early_decay_of_each_schedule, explain_swapped_moving_average_arguments
 from .program_origin import find_site_with_unread_name_or_innermost
 from .recording import JaxRecording, jax, record
-from .repeated_statistics import RANDOM_FUNCTIONS, RepeatedStatistics
+from .repeated_statistics import RANDOM_FUNCTIONS, RepeatedStatisticsAndKeys
 from .static_fields import explain_array_in_static_field
 from .transforms import (
     are_alive_and_finite,
@@ -58,7 +58,7 @@ WATCHED_UPDATES = 20  # After this many updates, it is clear whether the program
 UPDATE_LIBRARIES = {"optax", "equinox"}  # The libraries whose apply_updates returns new parameters.
 
 
-class StateFacts(NamedTuple):
+class OptimizerStateFacts(NamedTuple):
     """The state that the last call of an optimizer's ``update`` received.
 
     Attributes:
@@ -83,7 +83,7 @@ def _get_code_or_function(function: Any) -> Any:
     return getattr(user_function, "__code__", user_function)
 
 
-class FirstGradients:
+class SampledGradients:
     """A block in which ``jax.grad`` and ``jax.value_and_grad`` record their functions and arguments.
 
     A function compiled by ``jax.jit`` has no concrete values while it is traced. Therefore, the function is also run
@@ -102,7 +102,7 @@ class FirstGradients:
             replaced since.
         traced_draws: The random numbers that NumPy and Python drew while each compiled function was traced.
 
-    >>> with FirstGradients(first=1) as recording:
+    >>> with SampledGradients(first=1) as recording:
     ...     step = jax.jit(jax.grad(lambda w: jax.numpy.sum(jax.numpy.floor(w))))
     ...     gradients = [step(jax.numpy.ones(2)) for _ in range(3)]
     >>> recording.steps, [answer.cause for answer in recording.explain().values()]
@@ -118,7 +118,7 @@ class FirstGradients:
         self._latest_recordings: dict[Any, JaxRecording] = {}  # The keys are the code objects of functions.
         self._patches = FrameworkPatches()
         self._watched_libraries = set[str]()
-        self._states: dict[Site, StateFacts] = {}  # The keys are lines that drop or update a state.
+        self._states: dict[Site, OptimizerStateFacts] = {}  # The keys are lines that drop or update a state.
         self._functions_without_gradients: dict[
             int, Any
         ] = {}  # These objects are kept alive so that no other object gets their ids.
@@ -126,7 +126,7 @@ class FirstGradients:
         self.traced_draws: list[TracedDraws] = []
         self._trained_leaves: list = []  # The arrays that the last step returned.
         self._swapped_averages = dict[Site, OptionalExplanation]()
-        self._repeated_statistics = RepeatedStatistics()
+        self._repeated_statistics = RepeatedStatisticsAndKeys()
         self.watched_count = self._watched_updates = 0
         self.bad_step: OptionalNumber = None
         self._latest_calls: FactsById = {}  # The keys are the ids of the functions.
@@ -135,7 +135,7 @@ class FirstGradients:
         # The number of gradients that may still be recorded in a function that runs only to be recorded.
         self._remaining_gradients: OptionalNumber = None
 
-    def __enter__(self) -> FirstGradients:
+    def __enter__(self) -> SampledGradients:
         """Replace ``jax.grad``, ``jax.value_and_grad`` and ``jax.jit`` until the block ends."""
         self._entered = True
         self._patches.activate_in_this_thread()
@@ -201,10 +201,10 @@ class FirstGradients:
         if self._may_watch_call((updates, state)) and any(map(np.any, tree_leaves(updates))):
             self._watched_updates += 1
             site = find_site_with_unread_name_or_innermost(find_user_call_stack())
-            last = self._states.get(site, StateFacts([]))
+            last = self._states.get(site, OptimizerStateFacts([]))
             arrays = [np.asarray(array) for array in list_float_arrays(state)]
             is_repeated = bool(last.arrays) and all(map(np.array_equal, arrays, last.arrays))
-            self._states[site] = StateFacts(arrays, is_repeated * last.call_count + 1)
+            self._states[site] = OptimizerStateFacts(arrays, is_repeated * last.call_count + 1)
         return results
 
     def _update_average_and_explain_swap(
@@ -229,11 +229,11 @@ class FirstGradients:
                 recording.record_updates(old_leaves, new_leaves, update_leaves, call_stack)
         return new_params
 
-    def _leave_block(self, *_: object) -> None:
+    def _exit_block(self, *_: object) -> None:
         self._patches.undo_all()
         self._entered = False
 
-    __exit__: ExitProperty = InterruptSafeExit(_leave_block, lambda block: block._entered)
+    __exit__: ExitProperty = InterruptSafeExit(_exit_block, lambda block: block._entered)
 
     def explain(self) -> ModelPage:
         """Explain all sources in the last recording of each function, on one page."""
@@ -285,7 +285,7 @@ class FirstGradients:
         yield from self._iter_lost_states(recordings)
         yield from self.stale_values
         yield from self._swapped_averages.values()
-        for (site, variant), n in self._repeated_statistics.map_lines_and_variants_to_steps().items():
+        for (site, variant), n in self._repeated_statistics.map_lines_and_variants_to_step_counts().items():
             yield explain_cause("jax", "state_not_kept", site, variant, {"n": n})
         yield from (draws.explain_first_repeated_draw("jax") for draws in self.traced_draws)
         spent = explain_early_decay_of_each_schedule() if self.watched_count else []  # The search takes some time.

@@ -199,9 +199,9 @@ class JaxRecording(FrameworkRecording):
             if not took_no_step and np.array_equal(earlier.value, leaf.value):
                 self.unchanged_counts[leaf.row] = previous.unchanged_counts.get(earlier.row, 0) + 1
             if earlier.row in gradients:
-                share = compute_fraction_of_elements_moved_uphill(earlier.value, leaf.value, gradients[earlier.row])
-                shares = previous.fractions_moved_uphill.get(earlier.row, [])
-                self.fractions_moved_uphill[leaf.row] = shares if share is None else [*shares, share]
+                fraction = compute_fraction_of_elements_moved_uphill(earlier.value, leaf.value, gradients[earlier.row])
+                fractions = previous.fractions_moved_uphill.get(earlier.row, [])
+                self.fractions_moved_uphill[leaf.row] = fractions if fraction is None else [*fractions, fraction]
 
     def list_differentiated_leaves(self) -> list[JaxLeaf]:
         """Return the leaves of the differentiated arguments."""

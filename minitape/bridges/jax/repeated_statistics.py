@@ -20,7 +20,7 @@ REPORTED_COUNT = 3  # Statistics and keys are reported if at least this many ste
 RANDOM_FUNCTIONS = "bernoulli normal uniform truncated_normal gumbel randint choice permutation split".split()
 
 
-class RepeatedStatistics:
+class RepeatedStatisticsAndKeys:
     """Collects the ``batch_stats`` and keys that steps begin with, and finds those that are the same in all steps.
 
     Attributes:
@@ -91,7 +91,7 @@ class RepeatedStatistics:
         count, shared, _ = self._steps.get(function_key, (0, self.used, ()))
         self._steps[function_key] = count + 1, shared & self.used, find_user_call_stack()
 
-    def map_lines_and_variants_to_steps(self) -> dict[tuple[Site, str], int]:
+    def map_lines_and_variants_to_step_counts(self) -> dict[tuple[Site, str], int]:
         """Return the lines whose values were the same in every step, each with the variant of the sentence to use.
 
         Each line is mapped to the number of steps that ran it.

@@ -18,7 +18,7 @@ from ...recording.sites import NOWHERE, Site
 from .run_finding import RunFinding
 
 if TYPE_CHECKING:
-    from .schedules import LayerMode, ScheduleAccount
+    from .schedules import LayerModeAccount, ScheduleAccount
 
 # The possible fates of a gradient.
 STEPPED = "stepped"  # An optimizer step used the gradient.
@@ -91,14 +91,14 @@ class ParameterFacts(NamedTuple):
         is_trainable: Whether the program wants a gradient for the parameter.
         is_parameter: Whether the framework treats it as a model parameter rather than as a plain tensor.
         dtype_name: The name of its dtype.
-        is_elsewhere: Whether all its elements are stored by other processes of a distributed job.
+        is_on_other_processes: Whether all its elements are stored by other processes of a distributed job.
     """
 
     is_gone: bool
     is_trainable: bool
     is_parameter: bool
     dtype_name: str
-    is_elsewhere: bool = False
+    is_on_other_processes: bool = False
 
 
 @dataclass(slots=True, eq=False)
@@ -184,8 +184,8 @@ class OptimizerAccount:
         number: The number of the optimizer, counted from 1.
         kind: The name of the optimizer's class.
         site: The line of its last step.
-        made_at: The line that created the optimizer, or NOWHERE if the optimizer is older than the watch.
-        cleared_at: The line of its last ``zero_grad()``.
+        creation_site: The line that created the optimizer, or NOWHERE if the optimizer is older than the watch.
+        clearing_site: The line of its last ``zero_grad()``.
         steps: The number of its steps.
         empty_steps: The number of examined steps that found no new gradient.
         skipped_steps: The number of steps that a gradient scaler skipped.
@@ -206,8 +206,8 @@ class OptimizerAccount:
     number: int
     kind: str
     site: Site = NOWHERE
-    made_at: Site = NOWHERE
-    cleared_at: Site = NOWHERE
+    creation_site: Site = NOWHERE
+    clearing_site: Site = NOWHERE
     steps: int = 0
     empty_steps: int = 0
     skipped_steps: int = 0
@@ -342,7 +342,7 @@ class RunAccounts:
         self.optimizers: list[OptimizerAccount] = []
         self.scalers: list[ScalerAccount] = []
         self.schedules: list[ScheduleAccount] = []
-        self.layer_modes: list[LayerMode] = []
+        self.layer_modes: list[LayerModeAccount] = []
         self.clips: dict[Site, ClipCalls] = {}
         self.passes = 0
         self.losses = array("d")
@@ -423,7 +423,7 @@ class RunAccounts:
                     extended[key] = (*account.changes, change)
                 account.changes = extended[key]
 
-    def record_first_nonfinite(self, kind: str, site: Site, first_pass: OptionalNumber = None) -> None:
+    def record_nonfinite_if_first_in_run(self, kind: str, site: Site, first_pass: OptionalNumber = None) -> None:
         """Record the run's first non-finite value, and ignore later ones.
 
         Args:
@@ -470,7 +470,7 @@ class RunAccounts:
         """
         return sum(count for route, count in self.iter_routes_and_counts(account) if route.fate in fates)
 
-    def list_optimized_keys(self) -> set[int]:
+    def collect_optimized_keys(self) -> set[int]:
         """Return the keys of the parameters that optimizers hold."""
         return {account.key for optimizer in self.optimizers for account in optimizer.accounts}
 

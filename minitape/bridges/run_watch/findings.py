@@ -129,7 +129,7 @@ def _report_route_cleared_more_than_used(
     )
     fields = {"n": clearing_count, "all": clearing_count + used, "from_": format_place_suffix(pass_site)}
     optimizers = run.list_optimizers_of(account)
-    is_cleared_by_optimizer = any(optimizer.cleared_at == route.site for optimizer in optimizers)
+    is_cleared_by_optimizer = any(optimizer.clearing_site == route.site for optimizer in optimizers)
     if used and clearing_count >= max(2, used) and is_cleared_by_optimizer:
         yield RunFinding("discarded", "", route.site, fields, [account.key])
     elif not used and clearing_count > 1 and any(map(_has_almost_only_empty_steps, optimizers)):
@@ -237,7 +237,7 @@ def _check_unoptimized_parameter(run: RunAccounts, account: Account, lines_of_us
     routes = [route.pass_sites for route, _ in run.iter_routes_and_counts(account)]
     lines = {site for pass_sites in routes for site in pass_sites}
     count = max([run.count_gradients_with_fates(account, CLEARED, LEFT), *map(len, routes)])
-    optimizers = _list_optimizers_by_step_after_passes(run, lines)
+    optimizers = _list_optimizers_in_line_order_after_pass(run, lines)
     next_optimizer = next(iter(optimizers), OptimizerAccount(0, ""))
     # If the steps find no gradient, the optimizer holds the parameters of a different model.
     is_of_other_model = _has_almost_only_empty_steps(next_optimizer)
@@ -254,9 +254,9 @@ def _check_unoptimized_parameter(run: RunAccounts, account: Account, lines_of_us
         held = [optimizer.accounts for optimizer in run.optimizers]
         shared = list(
             dict.fromkeys(
-                optimizer.made_at
+                optimizer.creation_site
                 for optimizer in optimizers
-                if held.count(optimizer.accounts) > 1 and optimizer.made_at != NOWHERE
+                if held.count(optimizer.accounts) > 1 and optimizer.creation_site != NOWHERE
             )
         )
         if len(shared) > 1:
@@ -265,7 +265,7 @@ def _check_unoptimized_parameter(run: RunAccounts, account: Account, lines_of_us
         yield RunFinding("not_optimized", variant, site, fields, [account.key])
 
 
-def _list_optimizers_by_step_after_passes(run: RunAccounts, pass_sites: set[Site]) -> list[OptimizerAccount]:
+def _list_optimizers_in_line_order_after_pass(run: RunAccounts, pass_sites: set[Site]) -> list[OptimizerAccount]:
     """Return the optimizers that took steps, in the order of the lines that follow a parameter's first pass.
 
     The first of them was probably meant to hold the parameter, because its step comes next after that pass.
@@ -300,7 +300,7 @@ def find_optimizers_that_change_nothing(run: RunAccounts) -> RunFindings:
         elif optimizer.zero_rate_steps > 2 and optimizer.zero_rate_steps >= optimizer.followed_steps - 1 and keys:
             schedule, site = optimizer.rate_schedule, optimizer.site
             if schedule is not None and not any(optimizer.scheduled_rates):
-                site = schedule.made_at
+                site = schedule.creation_site
             yield RunFinding("not_applied", "rate", site, {"n": optimizer.zero_rate_steps}, keys)
         else:
             yield from _find_decayed_rate(optimizer, keys)
@@ -364,7 +364,7 @@ def find_optimizer_causes_of_divergence(run: RunAccounts) -> RunFindings:
         if has_grown:
             yield RunFinding("exploding", "run", optimizer.site, {"from_": first, "to": largest})
         if run.anomaly and run.anomaly.kind == "weight" and optimizer.half_epsilon < SMALLEST_HALF:
-            yield RunFinding("exploding", "half", optimizer.made_at, {"eps": optimizer.half_epsilon})
+            yield RunFinding("exploding", "half", optimizer.creation_site, {"eps": optimizer.half_epsilon})
         if (has_grown or run.anomaly) and optimizer.rates[1] > 5 * optimizer.chosen_rate:
             fields = {"from_": optimizer.chosen_rate, "to": optimizer.rates[1]}
             yield RunFinding("exploding", "rate", optimizer.site, fields)
@@ -381,7 +381,7 @@ def find_optimizers_with_only_last_layer_alive(run: RunAccounts) -> RunFindings:
         dead = [account.key for account in trained if account.zero_norms >= DEAD_STEPS]
         if 2 < len(dead) == len(trained) - 1 and not trained[-1].zero_norms:
             fields = {"n": len(dead), "rate": optimizer.rates[1]}
-            yield RunFinding("dead_relu", "run", optimizer.made_at, fields, dead)
+            yield RunFinding("dead_relu", "run", optimizer.creation_site, fields, dead)
 
 
 def find_optimizers_remade_each_step(run: RunAccounts) -> RunFindings:
@@ -391,9 +391,9 @@ def find_optimizers_remade_each_step(run: RunAccounts) -> RunFindings:
         run: The accounts of the run.
     """
     optimizers_by_line = group_values_by_key(
-        (optimizer.made_at, optimizer)
+        (optimizer.creation_site, optimizer)
         for optimizer in run.optimizers
-        if optimizer.made_at != NOWHERE and optimizer.kind != "SGD"
+        if optimizer.creation_site != NOWHERE and optimizer.kind != "SGD"
     )
     for site, optimizers in optimizers_by_line.items():
         held_keys = {frozenset(account.key for account in optimizer.accounts) for optimizer in optimizers}

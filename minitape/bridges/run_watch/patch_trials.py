@@ -74,11 +74,13 @@ def judge_patch_for_missing_gradient(
     program_spellings = {name.replace("[", ".").replace("]", ""): name for name in names_without_gradient}
     patched_norms = {program_spellings.get(name, name): norm for name, norm in patched_norms.items()}
     others = {
-        name: norm for name, norm in original_norms.items() if name not in names_without_gradient and _is_gradient(norm)
+        name: norm
+        for name, norm in original_norms.items()
+        if name not in names_without_gradient and _is_norm_finite_and_nonzero(norm)
     }
     missing = [name for name in names_without_gradient if not isfinite(patched_norms.get(name, math.nan))]
     zero = [name for name in names_without_gradient if patched_norms.get(name) == 0]
-    lost = [name for name in others if not _is_gradient(patched_norms.get(name))]
+    lost = [name for name in others if not _is_norm_finite_and_nonzero(patched_norms.get(name))]
     for names, sentence in (
         (missing, "A patch was tried, but {names} still had no finite gradient."),
         (zero, "A patch was tried, but with it, the gradient of {names} is exactly zero."),
@@ -147,6 +149,6 @@ def judge_patch_for_wrong_gradient(
     )
 
 
-def _is_gradient(norm: OptionalFloat) -> bool:
+def _is_norm_finite_and_nonzero(norm: OptionalFloat) -> bool:
     """Return whether a norm belongs to an existing, finite and nonzero gradient."""
     return norm is not None and isfinite(norm) and norm > 0

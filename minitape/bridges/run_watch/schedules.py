@@ -26,7 +26,7 @@ class ScheduleAccount:
     Attributes:
         optimizer: The account of the schedule's optimizer.
         kind: The name of the schedule's class.
-        made_at: The line that created the schedule.
+        creation_site: The line that created the schedule.
         period: The number of calls after which a schedule of a fixed length ends, or 0 for other schedules.
         site: The line of the schedule's last step, or the line that created the schedule if no step was taken yet.
         calls: The number of times that the schedule was stepped.
@@ -34,14 +34,14 @@ class ScheduleAccount:
 
     optimizer: OptimizerAccount
     kind: str
-    made_at: Site
+    creation_site: Site
     period: int
     site: Site
     calls: int = 0
 
 
 @dataclass
-class LayerMode:
+class LayerModeAccount:
     """The modes in which a normalization or dropout layer was called.
 
     Attributes:
@@ -49,7 +49,7 @@ class LayerMode:
         trained_calls: The number of calls in training mode with gradients.
         fixed_calls: The number of calls in evaluation mode with gradients since the last call in training mode, except
             calls by a module that was itself in training mode.
-        switched_at: The line that last switched the layer to another mode, or NOWHERE if none did.
+        switching_site: The line that last switched the layer to another mode, or NOWHERE if none did.
         unrecorded_calls: The number of calls in training mode without gradients.
         frozen_calls: The number of calls in training mode while the weight of the layer did not require a gradient.
         site: The line of the last call counted in `unrecorded_calls` or `frozen_calls`.
@@ -58,7 +58,7 @@ class LayerMode:
     kind: str
     trained_calls: int = 0
     fixed_calls: int = 0
-    switched_at: Site = NOWHERE
+    switching_site: Site = NOWHERE
     unrecorded_calls: int = 0
     frozen_calls: int = 0
     site: Site = NOWHERE
@@ -76,8 +76,8 @@ def find_misused_schedules(run: RunAccounts) -> RunFindings:
         fields = {"what": schedule.kind, "n": calls, "all": steps, "one": schedule.period}
         others = [other for other in run.optimizers if other.steps and other.accounts == optimizer.accounts]
         if calls and not steps and others:
-            fields["other"] = format_place_suffix(others[-1].made_at)
-            yield RunFinding("schedule", "other", schedule.made_at, fields, keys)
+            fields["other"] = format_place_suffix(others[-1].creation_site)
+            yield RunFinding("schedule", "other", schedule.creation_site, fields, keys)
         elif steps < FEW_STEPS:
             continue
         elif schedule.kind == "LambdaLR" and calls and optimizer.rates[1] < 0.05 * optimizer.chosen_rate:
@@ -85,7 +85,7 @@ def find_misused_schedules(run: RunAccounts) -> RunFindings:
             # rate, such as 1, the schedule's function returns the actual rate instead of a factor.
             if optimizer.peak_step < steps / 2 and optimizer.chosen_rate < LARGE_RATE:
                 fields |= {"from_": optimizer.chosen_rate, "to": optimizer.rates[1]}
-                yield RunFinding("schedule", "factor", schedule.made_at, fields, keys)
+                yield RunFinding("schedule", "factor", schedule.creation_site, fields, keys)
         elif schedule.kind == "CosineAnnealingLR" and calls > max(FULL_SHARE * steps, 2 * schedule.period):
             yield RunFinding("schedule", "fast", schedule.site, fields, is_remark=True)
         elif schedule.kind == "OneCycleLR" and calls < schedule.period / 2 < FULL_SHARE * steps:
@@ -106,7 +106,7 @@ def find_layers_in_wrong_mode(run: RunAccounts) -> RunFindings:
             yield RunFinding("layer_mode", "", mode.site, fields, is_remark=True)
         if mode.fixed_calls > max(2, mode.trained_calls) and run.taken_step_count:
             fields = fields | {"n": mode.fixed_calls}
-            yield RunFinding("layer_mode", "fixed", mode.switched_at, fields, is_remark=True)
+            yield RunFinding("layer_mode", "fixed", mode.switching_site, fields, is_remark=True)
         if mode.frozen_calls > 2 and not mode.trained_calls and run.taken_step_count:
             fields["n"] = mode.frozen_calls
             yield RunFinding("layer_mode", "frozen", mode.site, fields, is_remark=True)

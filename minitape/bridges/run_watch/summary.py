@@ -64,7 +64,7 @@ def _is_meant_to_be_trained(account: Account) -> bool:
     facts = account.read_current_parameter_facts()
     is_input = not facts.is_parameter and account.is_unchanged_since_first_gradient()
     has_gradient = account.got_gradient and not is_input
-    return not facts.is_elsewhere and bool(account.optimizer_numbers or has_gradient)
+    return not facts.is_on_other_processes and bool(account.optimizer_numbers or has_gradient)
 
 
 def _describe_pass_and_step_counts(run: RunAccounts) -> str:

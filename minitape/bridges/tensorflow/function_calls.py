@@ -30,7 +30,7 @@ from ..framework_patches import RecordingBlock
 from ..mutable_state import save_state_and_build_restorer
 from ..recording import RecordedRow
 from .function_graphs import has_gradient_tape, is_replayable
-from .kept_tensors import FunctionCall, RowLimitReached, TensorFlowValue, build_tensor_of_stand_in_values
+from .kept_tensors import FunctionCall, RowLimitReached, TensorFlowValue, build_tensor_of_placeholder_values
 from .operation_log import iter_dataset_and_inputs, to_handle_or_value
 from .traced_values import list_keras_models_trained_via_closures, restore_trainable_flags_of_trace
 from .watcher import TensorFlowWatcher
@@ -185,7 +185,7 @@ def _rebuild_arguments(call: FunctionCall) -> RebuiltArguments | None:
             if not _has_only_keras_functions(dataset):
                 has_placeholders = True
                 dataset = tf.data.Dataset.from_tensors(
-                    tf.nest.map_structure(build_tensor_of_stand_in_values, value.element_spec)
+                    tf.nest.map_structure(build_tensor_of_placeholder_values, value.element_spec)
                 )
             value = iter(dataset)
         flat_arguments.append(value)

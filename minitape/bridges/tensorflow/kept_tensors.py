@@ -227,7 +227,7 @@ class RowLimitReached(BaseException):
     """
 
 
-def build_tensor_of_stand_in_values(spec: Any) -> Any:
+def build_tensor_of_placeholder_values(spec: Any) -> Any:
     """Build a tensor of a given shape and dtype, filled with placeholder values.
 
     Integer tensors contain zeros and ones, because integers may stand for classes, words or a mask. Float tensors

@@ -29,7 +29,7 @@ from .kept_tensors import (
     RowLimitReached,
     TapeHistory,
     TensorFlowExtra,
-    build_tensor_of_stand_in_values,
+    build_tensor_of_placeholder_values,
     pause_recording,
 )
 from .operation_log import (
@@ -326,7 +326,7 @@ class TensorFlowLog:
         with pause_recording():
             value = gen_resource_variable_ops.read_variable_op(variable.handle, variable.dtype)
             if value.shape != variable.shape:
-                variable.assign(build_tensor_of_stand_in_values(variable))
+                variable.assign(build_tensor_of_placeholder_values(variable))
                 self.recording.has_placeholder_values = True
 
     def save_original_value_before_change(self, handle: Any) -> None:

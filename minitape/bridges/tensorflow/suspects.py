@@ -86,7 +86,7 @@ def check_gradients_that_change_no_parameter(run: CheckedRun) -> Suspicions:
     unchanged_keys = {
         key
         for key, variable in run.sources_with_gradient.items()
-        if _is_equal_around_last_of_several_steps(run, variable)
+        if _did_last_of_several_steps_change_nothing(run, variable)
     }
     if unchanged_keys and not any(
         step.handle_ids & (run.sources_with_gradient.keys() - unchanged_keys) for step in steps
@@ -263,7 +263,7 @@ def _collect_ids_with_gradient_and_no_new_value(run: CheckedRun) -> set[int]:
     return {key for key, variable in run.sources_with_gradient.items() if len(run.find_source_rows(variable)) < 2}
 
 
-def _is_equal_around_last_of_several_steps(run: CheckedRun, variable: Any) -> bool:
+def _did_last_of_several_steps_change_nothing(run: CheckedRun, variable: Any) -> bool:
     """Return whether more than two optimizer steps were applied to a variable and the last one did not change it."""
     recording: TensorFlowRecording = run.recording
     value_before, value_after = recording.read_weights_around_last_step(variable)

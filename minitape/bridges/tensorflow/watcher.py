@@ -95,13 +95,13 @@ class TensorFlowWatcher(Watcher):
             (script_ops, "py_func_common", self._record_escapes_and_run_function),
             *((ops._EagerTensorBase, name, self._build_escape_handler(name)) for name in ESCAPE_METHODS),
         ):
-            self._wrap_when_eager(owner, name, handler)
+            self._wrap_function_for_eager_calls(owner, name, handler)
         patches.wrap_function(tape_class, "__enter__", self._enter_tape_and_record_event)
         register_gradient_function_for_sweeps()
         # Keras is patched only if the program imported it, because importing it here would be slow.
         if optimizers := sys.modules.get("keras.src.optimizers.base_optimizer"):
             patches.wrap_function(optimizers.BaseOptimizer, "apply", self._apply_gradients_and_record_new_states)
-            self._wrap_when_eager(
+            self._wrap_function_for_eager_calls(
                 sys.modules["keras.src.backend"], "convert_to_numpy", self._build_escape_handler("__array__")
             )
         if scaling := sys.modules.get("keras.src.optimizers.loss_scale_optimizer"):
@@ -109,7 +109,7 @@ class TensorFlowWatcher(Watcher):
             patches.wrap_function(scaling.LossScaleOptimizer, "apply", self._step_and_record_if_loss_is_unscaled)
         if losses := sys.modules.get("keras.src.backend.tensorflow.nn"):
             for name in ("categorical_crossentropy", "sparse_categorical_crossentropy", "binary_crossentropy"):
-                self._wrap_when_eager(losses, name, self._check_and_compute_cross_entropy)
+                self._wrap_function_for_eager_calls(losses, name, self._check_and_compute_cross_entropy)
         if self.open_functions and not tf.config.functions_run_eagerly():
             patches.add_undo_action(partial(tf.config.run_functions_eagerly, False))
             tf.config.run_functions_eagerly(True)
@@ -126,7 +126,7 @@ class TensorFlowWatcher(Watcher):
         elif not context.context().op_callbacks:  # Ctrl-C may have interrupted an earlier removal halfway.
             execute.execute = execute.quick_execute
 
-    def _wrap_when_eager(self, owner: Any, name: str, handler: Any) -> None:
+    def _wrap_function_for_eager_calls(self, owner: Any, name: str, handler: Any) -> None:
         """Call ``handler(original, ...)`` instead of a TensorFlow function until the block ends.
 
         While a ``tf.function`` is traced, only the original function runs.

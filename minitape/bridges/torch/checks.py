@@ -323,7 +323,7 @@ def find_gradient_path_through_deep_copy(question: TorchQuestion) -> OptionalFin
     return next(findings, None)
 
 
-def find_use_in_unrecorded_transform(question: TorchQuestion) -> OptionalFinding:
+def find_use_in_unrecorded_call(question: TorchQuestion) -> OptionalFinding:
     """Find a call to a transform or a checkpoint that used the source but was not recorded.
 
     Args:
@@ -426,12 +426,12 @@ def _find_cause_of_adjoint_missing_in_leaf_grad(question: TorchQuestion, row: in
     if not adjoint.compute_zero_and_finite_flags()[1]:
         return None  # The origin of the NaN matters more than what became of the gradient.
     if source.grad is None:
-        is_missing_in_step = any(step.empty_steps for step in log.run_watch.list_one_optimizer_account_per_step(source))
+        is_missing_in_step = any(step.empty_steps for step in log.run_watch.list_optimizer_account_of_each_step(source))
         is_dropped = is_missing_in_step or isinstance(find_statement(sweep.site).node, ast.Expr)
         if sweep.function_name == "grad" and is_dropped:
             return Finding("grad_returned", sweep.site)
-        cleared_at, cleared_after = log.grad_clearings.get(source, GradClearing(NOWHERE, -1))
-        return Finding("grad_cleared", cleared_at, row) if cleared_after > sweep_index else None
+        clearing_site, cleared_after = log.grad_clearings.get(source, GradClearing(NOWHERE, -1))
+        return Finding("grad_cleared", clearing_site, row) if cleared_after > sweep_index else None
     if sweep.function_name == "grad":
         return None
     grad_rows = log.list_rows(source.grad)
@@ -536,7 +536,7 @@ def is_target_computation_recorded_or_in_text(question: TorchQuestion) -> bool:
 
 
 TORCH_CHECKS = FrameworkChecks(
-    find_refusal=find_cause_of_backward_error,
+    find_cause_of_raised_error=find_cause_of_backward_error,
     find_undifferentiable_target=find_non_tensor_target,
     find_untracked_source=combine_checks(
         find_source_without_requires_grad_when_used, find_missing_backward_if_no_target
@@ -548,7 +548,7 @@ TORCH_CHECKS = FrameworkChecks(
     build_escape_finding=build_finding_of_earlier_break_or_escapes,
     reports_every_escape=True,
     find_replacement_of_unused_source=find_replacement_of_unused_source,
-    find_reason_for_no_use=find_use_in_unrecorded_transform,
+    find_reason_for_no_use=find_use_in_unrecorded_call,
     find_uncalled_layer=find_uncalled_layer_of_source,
     find_lost_gradient=find_cause_of_adjoint_missing_in_grad,
     refine_zero_finding=refine_finding_of_zeros,

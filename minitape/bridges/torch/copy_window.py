@@ -55,23 +55,23 @@ class CopyWindow:
         if self.kind == "steps":
             if pass_number >= self.high:
                 self._close_recording()
-                self._explain_answer_and_exit(pass_number)
+                self._explain_pass_then_answer_and_exit(pass_number)
         elif self._block is not None and self.kind != "error":
             self._close_recording()
             if pass_number >= self.high or (self.kind == "anomaly" and self._is_pass_nonfinite()):
-                self._explain_answer_and_exit(pass_number)
+                self._explain_pass_then_answer_and_exit(pass_number)
         if self._block is None and self.low - 1 <= pass_number < self.high:
             self._block = record()
             self._recording = self._block.__enter__()
 
-    def explain_answer_and_exit_at_program_end(self, error: BaseException | None) -> None:
+    def explain_then_answer_and_exit_at_program_end(self, error: BaseException | None) -> None:
         """Answer the request when the program ends.
 
         Args:
             error: The error that ended the program, or None if it ended normally.
         """
         self._close_recording()
-        self._explain_answer_and_exit(self.watch.accounts.passes, error)
+        self._explain_pass_then_answer_and_exit(self.watch.accounts.passes, error)
 
     def _close_recording(self) -> None:
         block = self._block
@@ -89,7 +89,7 @@ class CopyWindow:
         gradients = [account.gradient for account in self.watch.tensor_accounts.values()]
         return not all(gradient is None or bool(gradient.isfinite().all()) for gradient in gradients)
 
-    def _explain_answer_and_exit(self, pass_number: int, error: BaseException | None = None) -> NoReturn:
+    def _explain_pass_then_answer_and_exit(self, pass_number: int, error: BaseException | None = None) -> NoReturn:
         """Explain the recorded pass, answer the request, and end the copy.
 
         Args:

@@ -37,7 +37,7 @@ def find_layer_creation_or_row_site(history: ParameterHistory, row: RecordedRow)
     layer = None if root is None else dict(root.named_modules()).get(".".join(row.scope[1:]))
     if root is None or not type(layer).__module__.startswith("torch.nn."):
         return row.site
-    file, creation = _find_creation(root, row.scope, row.site)
+    file, creation = _find_creation_expression(root, row.scope, row.site)
     if is_minitape_or_library_file(file):  # A larger layer of PyTorch created this one.
         outer_layers = [root.get_submodule(".".join(row.scope[1:depth])) for depth in range(len(row.scope), 1, -1)]
         calls = (list_call_sites(row.site[0], type(outer_layer).__name__) for outer_layer in outer_layers)
@@ -47,7 +47,7 @@ def find_layer_creation_or_row_site(history: ParameterHistory, row: RecordedRow)
     return row.site
 
 
-def _find_creation(root: Module, path: TextSequence, use_site: Site) -> tuple[str, OptionalExpression]:
+def _find_creation_expression(root: Module, path: TextSequence, use_site: Site) -> tuple[str, OptionalExpression]:
     """Return the file and the expression that create a module. The expression is None if the file does not show it.
 
     Args:
@@ -64,6 +64,6 @@ def _find_creation(root: Module, path: TextSequence, use_site: Site) -> tuple[st
     if type(owner) is not Sequential:
         statement = find_statement(find_attribute_assignment_site(owner, name))
         return statement.file, statement.value
-    file, container = _find_creation(root, owner_path, use_site)
+    file, container = _find_creation_expression(root, owner_path, use_site)
     expressions = container.args if isinstance(container, ast.Call) else []
     return file, expressions[int(name)] if len(expressions) == len(owner) else None

@@ -115,7 +115,7 @@ def _list_parameter_or_optimized_else_all_leaves(recording: TorchRecording, only
         for recorded_row in recording.rows
         if recorded_row.kind != "operation" and recorded_row.tracked
     ]
-    optimized_keys = recording.log.run_watch.accounts.list_optimized_keys()
+    optimized_keys = recording.log.run_watch.accounts.collect_optimized_keys()
     parameters = [tensor for kind, tensor in leaves if kind == "variable" or id(tensor) in optimized_keys]
     gathered_keys = {id(tensor) for tensor in recording.log.map_sharded_ids_to_gathered_parameters().values()}
     parameters = [tensor for tensor in parameters if id(tensor) not in gathered_keys]
@@ -169,7 +169,7 @@ def read_weights_around_last_step(recording: TorchRecording, source: Tensor) -> 
     Returns:
         Two float64 arrays, with None in place of an unknown array.
     """
-    if not recording.log.run_watch.list_one_optimizer_account_per_step(source):
+    if not recording.log.run_watch.list_optimizer_account_of_each_step(source):
         return None, None
     rows = recording.log.list_leaf_rows(source)
     values = [to_float_array(recording.rows[row].value) for row in rows]

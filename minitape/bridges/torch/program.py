@@ -154,7 +154,7 @@ class WatchedProgram:
 
                 def finish_run(error: BaseException | None) -> None:
                     if self._copy_window is not None:
-                        self._copy_window.explain_answer_and_exit_at_program_end(error)
+                        self._copy_window.explain_then_answer_and_exit_at_program_end(error)
                     self.watch.stop_watching()
                     for block in self.other_blocks:
                         block.finish_recording_and_explain(error)
@@ -295,7 +295,7 @@ class WatchedProgram:
         seed_random_numbers()
         with keep_used_models_and_optimizers_alive(), self._open_watch():
             window.update_recording_or_answer_after_pass(0)
-            execute_as_main_and_pass_error(self.text, window.explain_answer_and_exit_at_program_end)
+            execute_as_main_and_pass_error(self.text, window.explain_then_answer_and_exit_at_program_end)
         request.answer_and_exit(None)
 
     def _ask_copy_about_anomaly(self, anomaly: Anomaly) -> Message | None:

@@ -125,7 +125,7 @@ def _explain_reuse_of_earlier_graph(
             for row in collect_rows_and_connected_ancestors(rows, [carrier.index])
             if rows[row].kind == "variable" and not recording.log.is_leaf_created_before_block(row)
         }
-        if not ran_again and parameter_keys - accounts.registrations.keys() - accounts.list_optimized_keys():
+        if not ran_again and parameter_keys - accounts.registrations.keys() - accounts.collect_optimized_keys():
             variant = "unheld"
     bound_names = find_statement(carrier.site).bound_names
     if variant == "carried" and 1 < len(bound_names) <= carrier.output:  # The last name stands for a tuple.
@@ -247,7 +247,7 @@ def _explain_untracked_tensor(recording: TorchRecording, names: TensorNames) -> 
             "torch", "requires_grad", source.site, variant, {"x": names.find_name_or_operation_of_row(source)}
         )
     sources = recording.collect_sources_meant_to_be_trained().values()
-    optimized_keys = recording.log.run_watch.accounts.list_optimized_keys()
+    optimized_keys = recording.log.run_watch.accounts.collect_optimized_keys()
     for tensor in sorted(sources, key=lambda source: id(source) not in optimized_keys):
         if recording.list_rows(tensor):
             explanation = explain_gradient(recording, recording.find_last_target_row(), tensor)

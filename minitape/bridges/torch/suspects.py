@@ -88,7 +88,7 @@ def build_checked_run(recording: TorchRecording) -> CheckedRun:
     # Search only once, because the search visits all objects.
     for optimizer in iter_living_instances(torch.optim.Optimizer):
         watch.find_or_follow_optimizer(optimizer)
-    optimized_keys = watch.accounts.list_optimized_keys()
+    optimized_keys = watch.accounts.collect_optimized_keys()
     reached_rows = {row for sweep in sweeps for row in sweep.adjoints if rows[row].kind != "operation"}
     leaves = ((rows[row].kind, rows[row].find_object()) for row in reached_rows)
     # A leaf that is not a parameter counts as trained if an optimizer holds it.
@@ -122,7 +122,7 @@ def build_checked_run(recording: TorchRecording) -> CheckedRun:
             check_value_added_and_subtracted,
         ),
         find_source_rows=recording.list_rows,
-        find_optimizer_steps=watch.list_one_optimizer_account_per_step,
+        find_optimizer_steps=watch.list_optimizer_account_of_each_step,
         sources_with_gradient=sources_with_gradient,
         # If no optimizer took a step, the optimizers count only if one of their parameters got a gradient.
         trained_keys=optimized_keys
@@ -163,11 +163,11 @@ def move_finding_to_line_to_blame(recording: TorchRecording, finding: RunFinding
     watch = recording.log.run_watch
     # The line that creates an optimizer of the program's own class is hidden by the constructor of that class.
     creation_sites = {
-        optimizer.site: optimizer.made_at if hasattr(torch.optim, optimizer.kind) else NOWHERE
+        optimizer.site: optimizer.creation_site if hasattr(torch.optim, optimizer.kind) else NOWHERE
         for optimizer in watch.accounts.optimizers
     }
     if finding.variant in ("rate", "decayed") and finding.site in creation_sites:
-        watched_sites = {schedule.made_at for schedule in watch.accounts.schedules}
+        watched_sites = {schedule.creation_site for schedule in watch.accounts.schedules}
         return finding._replace(site=find_learning_rate_or_schedule_site(finding.site, watched_sites))
     tensors = (account.tensor_ref() for key in finding.keys if (account := watch.tensor_accounts.get(key)))
     parameter = next(tensors, None)
@@ -182,9 +182,9 @@ def move_finding_to_line_to_blame(recording: TorchRecording, finding: RunFinding
         else _find_parameter_omission_site_and_variant(recording, parameter, finding.variant)
     )
     if site is NOWHERE and variant != "model":
-        made_at = creation_sites.get(finding.site, NOWHERE)
+        creation_site = creation_sites.get(finding.site, NOWHERE)
         return finding._replace(
-            site=find_optimizer_creation_or_step_site(finding.site) if made_at == NOWHERE else made_at
+            site=find_optimizer_creation_or_step_site(finding.site) if creation_site == NOWHERE else creation_site
         )
     return finding._replace(site=site, variant=variant)
 

@@ -57,7 +57,7 @@ CONSTANT_FILLS = {"constant_", "fill_", "zero_"}
 HIDDEN_IN_PLACE_FUNCTIONS = {"batch_norm", "instance_norm"}
 
 
-class CallMode(TorchFunctionMode):
+class CallForwardingMode(TorchFunctionMode):
     """A function mode that forwards every PyTorch function call to a :class:`TorchWatcher`.
 
     Attributes:
@@ -135,7 +135,9 @@ class TorchWatcher(Watcher):
         self.log = recording.log
         self.quiet_depth = 0
         self.is_in_custom_function = False
-        self._call_mode = CallMode(weakref.proxy(self))  # A strong reference would delay the watcher's deletion.
+        self._call_mode = CallForwardingMode(
+            weakref.proxy(self)
+        )  # A strong reference would delay the watcher's deletion.
         # The modules that are running, outermost first, each with the path of names that leads from the outermost
         # module to it.
         self._running_modules: list[tuple[Module, Scope]] = []

@@ -182,9 +182,9 @@ def list_names_of_source(fault: FaultSite) -> NameList:
     question = fault.question
     return [
         name
-        for name in dict.fromkeys((fault.source_path_or_name, question.name))
+        for name in dict.fromkeys((fault.source_access_path_or_name, question.name))
         if name
-        and question.adapter.to_handle_for_comparison(fault.names.get(name, question.source))
+        and question.adapter.to_handle_for_comparison(fault.program_values_by_name.get(name, question.source))
         is question.adapter.to_handle_for_comparison(question.source)
     ]
 

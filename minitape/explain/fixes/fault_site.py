@@ -76,12 +76,12 @@ class FaultSite:
         return self.question.adapter.dialect
 
     @cached_property
-    def names(self) -> Attributes:
+    def program_values_by_name(self) -> Attributes:
         """The values of the program's variables, keyed by name."""
         return dict(reversed([*self.question.adapter.list_program_variable_names_and_values()]))
 
     @cached_property
-    def source_path_or_name(self) -> str:
+    def source_access_path_or_name(self) -> str:
         """The expression through which the program accesses the source, or the name of the source."""
         handle = self.question.adapter.to_handle_for_comparison(self.question.source)
         return find_access_path(self.question, handle) or self.question.name
@@ -159,7 +159,7 @@ def is_module(fault: FaultSite, node: AST) -> bool:
     """
     root, _, suffix = unparse(node).partition(".")
     is_known = root in fault.program.imported_modules or root in fault.dialect.modules
-    return "(" not in suffix and (is_known or isinstance(fault.names.get(root), ModuleType))
+    return "(" not in suffix and (is_known or isinstance(fault.program_values_by_name.get(root), ModuleType))
 
 
 def find_receiver_or_first_argument(fault: FaultSite, call: AST | None) -> OptionalExpression:

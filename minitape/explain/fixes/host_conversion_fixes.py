@@ -69,7 +69,7 @@ def _has_conversion(node: AST) -> bool:
 def _find_root_package(fault: FaultSite, function: AST) -> str:
     """Return the package that defines a function such as ``np.mean``, or "" if the function is not in a module."""
     root = unparse(function).partition(".")[0] if isinstance(function, ast.Attribute) else ""
-    value = fault.names.get(root) if root else None
+    value = fault.program_values_by_name.get(root) if root else None
     module_name = value.__name__ if isinstance(value, ModuleType) else ""
     return (fault.program.imported_modules.get(root) or module_name).partition(".")[0]
 
@@ -108,11 +108,13 @@ def convert_expression_to_framework(fault: FaultSite, node: AST) -> OptionalExpr
         The new expression, or None if nothing leaves the framework, or if the expression cannot be rewritten.
     """
     if any(
-        _convert_leaving_call(fault, n) is not None for part in list_nodes(node, *_NESTED_NODES) for n in ast.walk(part)
+        _convert_escaping_call(fault, n) is not None
+        for part in list_nodes(node, *_NESTED_NODES)
+        for n in ast.walk(part)
     ):
         # Other statements use the converted items, so rewriting this line would break those statements.
         return None
-    converted = ast.fix_missing_locations(copy_tree_with_replacements(node, lambda n: _convert_leaving_call(fault, n)))
+    converted = ast.fix_missing_locations(copy_tree_with_replacements(node, lambda n: _convert_escaping_call(fault, n)))
     makes_text = any(
         isinstance(n, (ast.JoinedStr, ast.Compare, ast.Mod)) or is_call_of(n, *FLAT_FUNCTIONS, "format", "predict")
         for n in ast.walk(converted)
@@ -121,14 +123,14 @@ def convert_expression_to_framework(fault: FaultSite, node: AST) -> OptionalExpr
     return None if makes_text or is_foreign or unparse(converted) == unparse(node) else converted
 
 
-def _convert_leaving_call(fault: FaultSite, node: AST) -> AST | None:
+def _convert_escaping_call(fault: FaultSite, node: AST) -> AST | None:
     """Return the replacement for a conversion, a NumPy call, or a call that builds a new tensor.
 
     The result is None if the node needs no change.
     """
 
     def convert_part(part: Any) -> Any:
-        return copy_tree_with_replacements(part, lambda n: _convert_leaving_call(fault, n))
+        return copy_tree_with_replacements(part, lambda n: _convert_escaping_call(fault, n))
 
     is_tensorflow = fault.dialect.name == "tf"
     if not isinstance(node, ast.Call):

@@ -33,7 +33,7 @@ from .numeric_fixes import (
 )
 
 
-class OperationFix(NamedTuple):
+class OperationAdvice(NamedTuple):
     """A row of the table.
 
     Attributes:
@@ -85,7 +85,7 @@ def find_advice_for_fault(fault: FaultSite) -> OptionalText:
     return None
 
 
-def _is_advice_about_expression(row: OperationFix, node: AST, op_name: str) -> bool:
+def _is_advice_about_expression(row: OperationAdvice, node: AST, op_name: str) -> bool:
     """Return whether a row of the table is about an expression, or about an operation that has run.
 
     Advice without fields does not depend on how the line calls the operation, as in ``criterion(...)``.
@@ -185,7 +185,7 @@ def _yields_truth_value(node: AST) -> bool:
     return isinstance(node, ast.Compare) or find_normalized_operation_or_node_kind(node) in ("equal", "notequal")
 
 
-def _may_have_run(fault: FaultSite, name_pattern: str) -> bool:
+def _may_recorded_operation_match(fault: FaultSite, name_pattern: str) -> bool:
     """Return whether the recorded operation matches a pattern, or is a function whose operations are unknown."""
     return fault.row is None or bool(re.search(name_pattern + "|function", _normalize_name(fault.row.op)))
 
@@ -223,7 +223,7 @@ _FIELD_READERS: dict[str, Callable[[FaultSite, Any], OptionalText]] = {
         "1e-12" if re.search("sqrt|norm", find_normalized_operation_or_node_kind(node)) else "1e-06"
     ),
     "below": lambda fault, node: _to_source_text(_find_second_operand_or_argument(node)),
-    "code": lambda fault, node: fault.source_path_or_name,
+    "code": lambda fault, node: fault.source_access_path_or_name,
     "new": _find_call_text_with_framework_function,
 }
 
@@ -231,27 +231,27 @@ _NO_DERIVATIVE_CAUSES = "no_derivative nondifferentiable zero_derivative no_grad
 _INTEGER_CAUSES = "integer_cast integer_dtype"
 _ESCAPE_CAUSES = "left_torch left_through_numpy"
 OPERATION_FIXES = [
-    OperationFix(
+    OperationAdvice(
         "integer_dtype",
         r"\w*",
         "{code} is an index, and an index has no gradient. Ask for the gradient of the indexed tensor.",
         lambda fault, node: not _is_source_float(fault) and is_result_used_as_index(fault),
     ),
-    OperationFix(
+    OperationAdvice(
         _ESCAPE_CAUSES,
         "joinedstr|str|format|dumps|mod",
         "Keep both the number and the text, and use the number in the computation.",
         lambda fault, node: not isinstance(node, ast.BinOp) or isinstance(getattr(node.left, "value", None), str),
     ),
-    OperationFix(
+    OperationAdvice(
         _ESCAPE_CAUSES,
         "|".join(map(_normalize_name, FLAT_FUNCTIONS)),
         "`{it}` is a step function, even on tensors. Use `{softmax}` instead to weight all the elements, or "
         "compute with the values directly.",
     ),
-    OperationFix("left_jax", r"\w+", "Write `{new}` instead of `{it}`."),
-    OperationFix(_ESCAPE_CAUSES, r"\w+", "Write `{new}` instead of `{it}`, and use tensors throughout."),
-    OperationFix(
+    OperationAdvice("left_jax", r"\w+", "Write `{new}` instead of `{it}`."),
+    OperationAdvice(_ESCAPE_CAUSES, r"\w+", "Write `{new}` instead of `{it}`, and use tensors throughout."),
+    OperationAdvice(
         f"{_NO_DERIVATIVE_CAUSES} {_INTEGER_CAUSES}",
         "argmax|argmin|max|min|argsort|categorical|multinomial",
         "`{it}` returns integers, so its result changes only in jumps. Weight all the candidates with `{softmax}` of "
@@ -259,7 +259,7 @@ OPERATION_FIXES = [
         "cross-entropy loss instead.",
         lambda fault, node: _is_source_float(fault) and _is_not_maximum_or_are_indices_used(fault, node),
     ),
-    OperationFix(
+    OperationAdvice(
         f"{_NO_DERIVATIVE_CAUSES} {_INTEGER_CAUSES}",
         "long|int|short|astype|cast|to|type",
         "An index must remain an integer, so interpolate between the two neighboring elements. Write `low = {it}` (at "
@@ -267,141 +267,141 @@ OPERATION_FIXES = [
         "table[low + 1]`.",
         lambda fault, node: is_integer_cast(node) and is_result_used_as_index(fault),
     ),
-    OperationFix(
+    OperationAdvice(
         f"{_NO_DERIVATIVE_CAUSES} {_INTEGER_CAUSES}",
         "round|rint|floor|ceil|trunc|fix|sign|floordiv|floordivide",
         "During training, write `{x}` instead of `{it}`, or use the straight-through estimator: `{through}`.",
         lambda fault, node: not any(_yields_truth_value(n) and node in ast.walk(n) for n in fault.statement.nodes),
     ),
-    OperationFix(
+    OperationAdvice(
         _INTEGER_CAUSES,
         "long|int|short|astype|cast|to|type",
         "Remove the cast and compute with `{x}` directly, or pass the gradient through as if there were no cast. If "
         "the integers select elements, interpolate between the elements instead.",
         lambda fault, node: is_integer_cast(node) and _is_source_float(fault),
     ),
-    OperationFix(
+    OperationAdvice(
         _NO_DERIVATIVE_CAUSES,
         "compare|greater|greaterequal|less|lessequal",
         "Replace `{it}` with a number between 0 and 1: `{soft}`, where 0.1 is the width of the step. To blend a and b "
         "according to this number p, write `p * a + (1 - p) * b` instead of calling where.",
     ),
-    OperationFix(
+    OperationAdvice(
         _NO_DERIVATIVE_CAUSES,
         r"compare|equal|notequal|countnonzero|intopk|\w*accuracy",
         "No gradient flows through a truth value or through a count of truth values. Train with a loss on the values "
         "themselves, such as a cross entropy, and use the accuracy only for reports.",
     ),
-    OperationFix(
+    OperationAdvice(
         "branch python_branch",
         "compare",
         "The value has an effect only through the condition. Compute both branches, write `w = {soft}` instead of the "
         "`if`, and blend each pair of results with `w * a + (1 - w) * b`. Here, 0.1 is the width of the step.",
         lambda fault, node: fault.dialect.name != "jax",
     ),
-    OperationFix(
+    OperationAdvice(
         "saturated",
         "clip|clamp|clipbyvalue|clampmin|clampmax|hardtanh",
         "The elements of `{x}` that matter here lie outside the limits of `{it}`. Start with values inside the limits, "
         "or widen the limits. If the values should stay at the limit, nothing is wrong.",
         lambda fault, node: fault.row is None or not re.search("sigmoid|logistic|tanh|softmax|erf|exp", fault.row.op),
     ),
-    OperationFix(
+    OperationAdvice(
         "nan_forward",
         "softmax",
         "All elements of a row are -inf, so softmax divides 0 by 0. Leave at least one element in each row unmasked, "
         "or mask with a large negative number such as -1e9.",
         lambda fault, node: any(a is not None and np.isneginf(a).any() for a in fault.list_input_arrays()),
     ),
-    OperationFix(
+    OperationAdvice(
         "nan_forward",
         "crossentropy|nllloss",
         "No target counts here, for example because all of them are ignore_index, so the mean is 0 divided by 0. Leave "
         "out such batches, or write reduction='sum' and divide by at least 1.",
         lambda fault, node: all(a is not None and np.isfinite(a).all() for a in fault.list_input_arrays()),
     ),
-    OperationFix(
+    OperationAdvice(
         "no_grad",
         "loadstatedict",
         "load_state_dict() copies only values. To compute with these tensors as weights, and to keep their history, "
         "call torch.func.functional_call(module, state, inputs).",
     ),
-    OperationFix(
+    OperationAdvice(
         "zero_factor",
         "grucell|lstmcell|rnntanhcell|rnnrelucell",
         "The state that this cell receives is zero in each call. Pass it the state that the previous call returned.",
     ),
-    OperationFix(
+    OperationAdvice(
         "nan_forward",
         "std|var|stdmean|varmean",
         "With correction=1, which is the default, `{it}` is NaN if it gets a single element, because it divides by the "
         "number of elements minus one. A small number added to it does not help. Leave out groups with only one "
         "element (for a DataLoader, drop_last=True), or write correction=0 if no gradient has to flow through here.",
     ),
-    OperationFix(
+    OperationAdvice(
         "nan_forward nan_backward",
         "exp|exp2|cosh|sinh",
         "`{it}` is too large for its dtype. If it is divided by its sum, `{softmax}({x}, -1)` computes the same result "
         "without overflow. Otherwise, subtract the largest element first, or compute in a wider dtype.",
     ),
-    OperationFix(
+    OperationAdvice(
         "nan_forward",
         "log|log2|log10|rsqrt|reciprocal|pow|power",
         "`{it}` is not finite where `{x}` is zero. Add a small number such as {small} to `{x}`. If a later line masks "
         "these elements, replace them before this line as well.",
         lambda fault, node: (
             find_smallest_input_element_or_minus_inf(fault) == 0
-            and _may_have_run(fault, "log|sqrt|recip|pow|div")
+            and _may_recorded_operation_match(fault, "log|sqrt|recip|pow|div")
             and not is_call_of(find_receiver_or_first_argument(fault, node), "softmax", "sigmoid")
         ),
     ),
-    OperationFix(
+    OperationAdvice(
         "nan_forward nan_backward",
         "log|log2|log10|sqrt",
         "`{x}` is negative for at least one element, and there `{it}` is NaN. Keep `{x}` above zero. If a later line "
         "masks these elements, replace them before this line as well.",
         lambda fault, node: -np.inf < find_smallest_input_element_or_minus_inf(fault) < 0,
     ),
-    OperationFix(
+    OperationAdvice(
         "nan_backward",
         "sqrt|pow|power|norm|vectornorm",
         "The derivative of `{it}` is not finite where `{x}` is zero. Add a small number such as {small} to `{x}` (for "
         "a norm, to the sum of squares). If a later line masks these elements, replace them before this line as well.",
         lambda fault, node: find_smallest_input_element_or_minus_inf(fault) == 0,
     ),
-    OperationFix(
+    OperationAdvice(
         "nan_forward nan_backward",
         "div|truediv|realdiv|divide",
         "`{below}` is zero for at least one element. Add a small number such as 1e-6 to `{below}`, or remove the "
         "elements that would be divided by zero before the division.",
-        lambda fault, node: _may_have_run(fault, "div|recip"),
+        lambda fault, node: _may_recorded_operation_match(fault, "div|recip"),
     ),
-    OperationFix(
+    OperationAdvice(
         "nan_forward nan_backward",
         "a?r?c?acos|a?r?c?asin|arccos|arcsin|atanh|arctanh",
         "The derivative of `{it}` is not finite at 1 and -1. Clip its input to the open interval: write "
         "`{clip}({x}, -1 + 1e-6, 1 - 1e-6)` instead of `{x}`.",
     ),
-    OperationFix(
+    OperationAdvice(
         "nan_forward nan_backward nonfinite_value",
         r"\w*eigh?|\w*eigvalsh?|svd\w*|linalgsvd",
         "The derivative of `{it}` divides by the differences between the eigenvalues or singular values, so it is "
         "infinite if two of them are equal. Add different small numbers to the diagonal, or use a function of the "
         "matrix that does not need the vectors.",
     ),
-    OperationFix(
+    OperationAdvice(
         "nan_forward nan_backward nonfinite_value",
         "ctcloss",
         "A target sequence is too long for its input, so its loss is infinite. Write zero_infinity=True, or leave out "
         "such samples.",
     ),
-    OperationFix(
+    OperationAdvice(
         "nan_forward nan_backward",
         "scaleddotproductattention",
         "A whole row is masked. Leave at least one element in each row unmasked, or mask with a large negative number "
         "such as -1e4 instead of -inf.",
     ),
-    OperationFix(
+    OperationAdvice(
         "no_derivative",
         "topk|argsort|sort|argmax|argmin",
         "The indices that `{it}` returns have no gradient. Multiply the selected elements by the values that were "
@@ -410,13 +410,13 @@ OPERATION_FIXES = [
             is_result_used_as_index(fault) or find_normalized_operation_or_node_kind(node) in ("topk", "sort")
         ),
     ),
-    OperationFix(
+    OperationAdvice(
         "not_selected",
         "minimum|maximum|gather|gathernd|take|where|subscript|indexselect|takealongaxis",
         "If this choice is intended, nothing is wrong: which elements `{it}` takes depends on the data, "
         "indices or conditions. Otherwise, use data for which `{it}` takes these elements, or use all elements.",
     ),
-    OperationFix(
+    OperationAdvice(
         "zero_cancels saturated",
         "softmax",
         "The softmax of a single value is always 1. If it should weight several elements, it runs over the wrong axis: "

@@ -51,7 +51,8 @@ class FrameworkChecks:
     function that changes or replaces a finding also receives the row to blame.
 
     Attributes:
-        find_refusal: Finds out why the framework raised an error when it ran the program or computed the gradient.
+        find_cause_of_raised_error: Finds out why the framework raised an error when it ran the program or computed the
+            gradient.
         find_undifferentiable_target: Finds a target that has no gradient, because it is not a tensor, or because it is
             itself a gradient that a tape returned.
         find_non_float_source: Finds a source that is not a float.
@@ -84,7 +85,7 @@ class FrameworkChecks:
         refine_zero_finding: Returns a more specific finding for a zero gradient.
     """
 
-    find_refusal: FindCause = find_nothing
+    find_cause_of_raised_error: FindCause = find_nothing
     find_undifferentiable_target: FindCause = find_nothing
     find_non_float_source: FindCause = checks.find_non_float_source
     find_untracked_source: FindCause = find_nothing
@@ -179,7 +180,7 @@ def _refine_finding_with_row(question: FrameworkQuestion, finding: OptionalFindi
 
 Check = Callable[[FrameworkQuestion, FrameworkChecks], OptionalFinding]
 CHECKS: tuple[Check, ...] = (
-    lambda question, framework: framework.find_refusal(question),
+    lambda question, framework: framework.find_cause_of_raised_error(question),
     lambda question, framework: framework.find_undifferentiable_target(question),
     # Checks of the source.
     lambda question, framework: framework.find_non_float_source(question),

@@ -168,7 +168,7 @@ def _is_break_intended(question: Question, row: int, edge: InputEdge) -> bool:
     while len(inputs := question.rows[chain[-1]].inputs) == 1:
         chain.append(inputs[0])
     detached = question.rows[chain[1]] if len(chain) > 1 else question.rows[row]
-    uses = [question.rows[reader] for reader in question.readers.get(row, ())]
+    uses = [question.rows[reader] for reader in question.consumers.get(row, ())]
     if detached.op in SUBTRACT_OPS:
         return any(use.op in ADD_OPS and not set(use.inputs).isdisjoint(detached.inputs) for use in uses)
     is_maximum = any("max" in question.rows[index].op.lower() for index in chain)

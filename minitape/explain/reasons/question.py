@@ -190,9 +190,9 @@ class Question:
         return self.adapter.find_creation(self.source).call_stack
 
     @cached_property
-    def readers(self) -> Mapping[int, RowList]:
+    def consumers(self) -> Mapping[int, RowList]:
         """The operations that read each row, in execution order."""
-        return self.get_or_compute_shared_result("readers", lambda: map_rows_to_readers(self.rows))
+        return self.get_or_compute_shared_result("consumers", lambda: map_rows_to_consumers(self.rows))
 
     def get_or_compute_shared_result(self, name: str, build: Callable[[], Result]) -> Result:
         """Return a result that depends only on the rows and the target, not on the source.
@@ -356,33 +356,33 @@ def _has_same_reason_as_next(kind: Kind, edge: InputEdge, next_edge: InputEdge) 
     return edge.cause == next_edge.cause and not kind.repeats_cost
 
 
-def map_rows_to_readers(rows: Iterable[RecordedRow]) -> dict[int, RowList]:
+def map_rows_to_consumers(rows: Iterable[RecordedRow]) -> dict[int, RowList]:
     """Return the operations that read each row, in execution order.
 
     Args:
         rows: All rows of the recording.
     """
-    readers: RowsByRow = {}
+    consumers: RowsByRow = {}
     for row in rows:
         for input_row in row.inputs:
-            readers.setdefault(input_row, []).append(row.index)
-    return readers
+            consumers.setdefault(input_row, []).append(row.index)
+    return consumers
 
 
-def find_nearest_tracked_consumers(rows: Sequence[RecordedRow], readers: Mapping[int, RowList], row: int) -> RowSet:
+def find_nearest_tracked_consumers(rows: Sequence[RecordedRow], consumers: Mapping[int, RowList], row: int) -> RowSet:
     """Return the first tracked rows that use a row, directly or through untracked rows.
 
     Args:
         rows: All rows of the recording.
-        readers: The result of `map_rows_to_readers`.
+        consumers: The result of `map_rows_to_consumers`.
         row: The row.
     """
     reached, waiting = RowSet(), [row]
     while waiting:
-        new_readers = {*readers.get(waiting.pop(), ())} - reached
-        reached |= new_readers
-        waiting += [reader for reader in new_readers if not rows[reader].tracked]
-    return {reader for reader in reached if rows[reader].tracked}
+        new_consumers = {*consumers.get(waiting.pop(), ())} - reached
+        reached |= new_consumers
+        waiting += [consumer for consumer in new_consumers if not rows[consumer].tracked]
+    return {consumer for consumer in reached if rows[consumer].tracked}
 
 
 def does_cut_remove_scalar_term(question: Question, cut_row: int) -> bool:
@@ -391,7 +391,8 @@ def does_cut_remove_scalar_term(question: Question, cut_row: int) -> bool:
     Such a cut is rarely intended, because ``loss + penalty.detach()`` trains as if there were no penalty.
     """
     consumers = (
-        question.rows[consumer] for consumer in find_nearest_tracked_consumers(question.rows, question.readers, cut_row)
+        question.rows[consumer]
+        for consumer in find_nearest_tracked_consumers(question.rows, question.consumers, cut_row)
     )
     return all(consumer.op in ADD_OPS and not consumer.shape for consumer in consumers)
 

@@ -41,7 +41,7 @@ from ..translated_sentences import fill
 from .adapter import Adapter
 from .finding_sentences import describe_escape_method
 from .program_text import collect_statements_using_value, find_both_operand_expressions, find_statement, unparse
-from .question import Finding, Question, find_nearest_tracked_consumers, map_rows_to_readers
+from .question import Finding, Question, find_nearest_tracked_consumers, map_rows_to_consumers
 from .zero_nan import is_softmax_of_single_elements
 
 # An adjoint counts as vanishing or exploding if its size changes by these factors over all repetitions of an operation.
@@ -186,7 +186,7 @@ class CheckedRun:
     @cached_property
     def consumers(self) -> RowsByRow:
         """The operations that read each row."""
-        return map_rows_to_readers(row for row in self.rows if row.kind == "operation")
+        return map_rows_to_consumers(row for row in self.rows if row.kind == "operation")
 
     def find_row_and_connected_ancestors(self, row: int) -> RowSet:
         """Return a row and the rows that it was computed from through edges that pass gradients.
@@ -577,7 +577,7 @@ def _check_untracked_term(run: CheckedRun, row: RecordedRow, terms: Collection[i
         and reached.isdisjoint(tracked_inputs)
         and operands.isdisjoint(terms)
     ):
-        consumers = find_nearest_tracked_consumers(run.rows, map_rows_to_readers(run.rows), row.index) & reached
+        consumers = find_nearest_tracked_consumers(run.rows, map_rows_to_consumers(run.rows), row.index) & reached
         if consumers and consumers.issubset(terms):
             yield Suspicion(
                 "in_part",
@@ -687,7 +687,7 @@ def check_gradient_of_rounding_errors(run: CheckedRun) -> Suspicions:
         yield build_row_suspicion(run.rows[index], "rounding_only", fields, only_rows=only_rows)
 
 
-class RowSize(NamedTuple):
+class RowAdjointSize(NamedTuple):
     """The size of an adjoint.
 
     Attributes:
@@ -737,11 +737,11 @@ def check_vanishing_or_exploding_by_repetition(run: CheckedRun) -> Suspicions:
     yield build_row_suspicion(row, cause, fields, only_rows=only_rows)
 
 
-def _iter_repetition_series_last_first(run: CheckedRun) -> Iterator[list[RowSize]]:
+def _iter_repetition_series_last_first(run: CheckedRun) -> Iterator[list[RowAdjointSize]]:
     """Yield the repetitions, last one first, of each operation that runs at least `MIN_REPETITIONS` times."""
     rows = (run.rows[index] for index in sorted(run.reached_operations, reverse=True))
     groups = group_values_by_key(
-        ((id(run.reached_operations[row.index]), row.op, row.site, tuple(row.shape)), RowSize(row.index, size))
+        ((id(run.reached_operations[row.index]), row.op, row.site, tuple(row.shape)), RowAdjointSize(row.index, size))
         for row in rows
         if 0 < (size := compute_root_mean_square(run.find_adjoint(row.index))) < inf
     )

@@ -386,7 +386,7 @@ def is_blocked_path_needed_beside_open_path(question: TapeQuestion, break_findin
     if get_kind_name_or_error_kind(break_finding.cause) == "cut":
         return any(
             question.rows[consumer].op in {*ADD_OPS, "ConcatV2"}
-            for consumer in find_nearest_tracked_consumers(question.rows, question.readers, break_finding.row or 0)
+            for consumer in find_nearest_tracked_consumers(question.rows, question.consumers, break_finding.row or 0)
         )
     return break_finding.cause != "state" or break_finding.row not in question.source_rows
 

@@ -15,7 +15,7 @@ from ..kept_tensors import Tensors
 FIRST_SEARCHES = 3
 
 
-def iter_leaves(roots: Iterable[Tensor]) -> Iterator[Tensor]:
+def iter_reached_leaves(roots: Iterable[Tensor]) -> Iterator[Tensor]:
     """Yield the leaves that a backward pass reaches.
 
     Args:
@@ -23,7 +23,7 @@ def iter_leaves(roots: Iterable[Tensor]) -> Iterator[Tensor]:
 
     >>> import torch
     >>> x = torch.ones(2, requires_grad=True)
-    >>> [leaf is x for leaf in iter_leaves([(2 * x).sum()])]
+    >>> [leaf is x for leaf in iter_reached_leaves([(2 * x).sum()])]
     [True]
     """
     waiting = [root.grad_fn for root in roots if root.grad_fn is not None]
@@ -79,7 +79,9 @@ class LeafSearch:
         if count <= FIRST_SEARCHES:
             self._read_module_level_names(frame)
         return [
-            leaf for leaf in iter_leaves(roots) if has_account(id(leaf)) or self._is_parameter_or_leaf_seen_before(leaf)
+            leaf
+            for leaf in iter_reached_leaves(roots)
+            if has_account(id(leaf)) or self._is_parameter_or_leaf_seen_before(leaf)
         ]
 
     def _is_parameter_or_leaf_seen_before(self, leaf: Tensor) -> bool:

@@ -60,7 +60,7 @@ def record_update_if_parameter_is_frozen(
     is_frozen = account.got_gradient and tensor is not None and not tensor.requires_grad
     # The parameter may have been frozen between the backward pass and the step.
     if is_frozen and account.used_by.count(followed.account.number) != 1:
-        accounts.record_finding("frozen_moved", "", followed.account.made_at, [account.key])
+        accounts.record_finding("frozen_moved", "", followed.account.creation_site, [account.key])
 
 
 def record_if_closure_computed_no_gradient(accounts: RunAccounts, optimizer: Any, followed: FollowedOptimizer) -> None:
@@ -87,7 +87,7 @@ def record_attributes_that_torch_never_reads(
         optimizer: An optimizer that is about to step.
         followed: The watch's record of that optimizer.
     """
-    file, held = followed.account.made_at[0], followed.tensor_accounts
+    file, held = followed.account.creation_site[0], followed.tensor_accounts
     rate, used = vars(optimizer).get("lr"), optimizer.param_groups[0].get("lr")
     # An optimizer that the program itself defines may read the attribute.
     if rate not in (None, used) and type(optimizer).__module__.startswith("torch."):
@@ -111,7 +111,7 @@ def _find_assignment_site(name: str, file: OptionalText) -> Site:
     return next(iter(list_binding_sites(file, f".{name}")), NOWHERE)
 
 
-def load_state_and_record_if_own(
+def load_state_and_record_if_from_same_module(
     accounts: RunAccounts, original: Callable, module: Module, state: Any, *args: Any, **kwargs: Any
 ) -> Any:
     """Load a state into a module, and record the call if the state consists of the module's own parameters.

@@ -55,7 +55,7 @@ from ..kept_tensors import OptionalTensor, Tensors
 from ..parameter_history import list_optimized_parameters
 from .leaf_search import LeafSearch
 from .misuse_watch import (
-    load_state_and_record_if_own,
+    load_state_and_record_if_from_same_module,
     mark_unoptimized_module_tensors_as_parameters,
     record_attributes_that_torch_never_reads,
     record_if_closure_computed_no_gradient,
@@ -96,7 +96,7 @@ class FollowedOptimizer:
 
 
 @dataclass(eq=False)
-class WatchErrors:
+class WatchErrorGuard:
     """A context manager for the watch's own code. An error in that code ends the watch, but not the program.
 
     Attributes:
@@ -148,7 +148,7 @@ class TorchRunWatch:
         """
         self.tensor_accounts: dict[int, TensorAccount] = {}
         self.accounts = RunAccounts(self.tensor_accounts)
-        self.errors = WatchErrors(self.accounts)
+        self.errors = WatchErrorGuard(self.accounts)
         self.patches = FrameworkPatches()
         self.leaf_search = LeafSearch()
         self.follows_all, self.on_pass, self.measures = follows_all, on_pass, log is None
@@ -182,7 +182,7 @@ class TorchRunWatch:
         for owner in (nn.utils, nn.utils.clip_grad):
             patches.wrap_functions(owner, clip_grad_norm_=clip, clip_grad_value_=clip)
         patches.wrap_functions(torch.set_grad_enabled, __init__=self._record_pause_and_switch_grad_mode)
-        load_state = partial(load_state_and_record_if_own, self.accounts)
+        load_state = partial(load_state_and_record_if_from_same_module, self.accounts)
         patches.wrap_functions(Module, zero_grad=clear, load_state_dict=load_state)
         self._scaler_watch.install_hooks(patches)
         ScheduleWatch(self).install_hooks(patches)
@@ -210,7 +210,7 @@ class TorchRunWatch:
         """Whether the watch follows no steps, because it is resting or because an error ended it."""
         return self._resting_passes > 0 or bool(self.accounts.watch_error)
 
-    def list_one_optimizer_account_per_step(self, tensor: Tensor) -> list[OptimizerAccount]:
+    def list_optimizer_account_of_each_step(self, tensor: Tensor) -> list[OptimizerAccount]:
         """Return the accounts of the optimizers that hold a tensor, listing each account once per optimizer step.
 
         Args:
@@ -302,7 +302,7 @@ class TorchRunWatch:
             scale = self._scaler_watch.find_loss_scale(roots)
             if not self.is_resting:
                 self._add_contribution_where_gradient_changed(Contribution(self.accounts.passes, site, scale))
-            self._store_loss_and_record_when_due(roots, scale, site)
+            self._store_loss_and_record_waiting_losses_if_due(roots, scale, site)
             if self.is_resting:
                 self._resting_passes -= 1
                 if not self.is_resting:
@@ -409,7 +409,7 @@ class TorchRunWatch:
             key = old_contribution.site, new_contribution.site, account.key
             self.accounts.sent_by_another[key] = None
 
-    def _store_loss_and_record_when_due(self, roots: Tensors, scale: OptionalFloat, site: Site) -> None:
+    def _store_loss_and_record_waiting_losses_if_due(self, roots: Tensors, scale: OptionalFloat, site: Site) -> None:
         if not roots:
             return
         root = roots[0].detach()
@@ -427,7 +427,7 @@ class TorchRunWatch:
             if math.isnan(value) or (math.isinf(value) and scale is None):
                 self.accounts.nonfinite_losses += 1
                 first_pass = min(self.accounts.last_finite_pass + 1, pass_number)
-                self.accounts.record_first_nonfinite("loss", site, first_pass)
+                self.accounts.record_nonfinite_if_first_in_run("loss", site, first_pass)
 
     # -- between backward pass and step ------------------------------------------------------------
 
@@ -438,7 +438,7 @@ class TorchRunWatch:
         self._end_rest_if_lines_are_new(self._optimizer_stack)
         self.accounts.optimizer_sites.append(site)
         with DisableTorchFunction():
-            self.find_or_follow_optimizer(optimizer).account.made_at = site
+            self.find_or_follow_optimizer(optimizer).account.creation_site = site
 
     def _record_parameter_registration(self, module: Any, name: str, parameter: Any) -> None:
         if type(parameter) is not Parameter:
@@ -499,7 +499,7 @@ class TorchRunWatch:
                 accounts = self._list_known_accounts(owner.parameters())
             else:
                 followed = self.find_or_follow_optimizer(owner)
-                followed.account.cleared_at = site
+                followed.account.clearing_site = site
                 accounts = followed.tensor_accounts
             for account in accounts:
                 tensor = account.tensor_ref()
@@ -720,7 +720,7 @@ class TorchRunWatch:
             contribution.is_finite = False
         passes = [contribution.pass_number for account in nonfinite_accounts for contribution in account.pending]
         first_pass = min([*passes, self.accounts.passes, self.accounts.last_finite_pass + 1])
-        self.accounts.record_first_nonfinite("gradient", site, first_pass)
+        self.accounts.record_nonfinite_if_first_in_run("gradient", site, first_pass)
         return total
 
     def _sample_before_step_and_count_undone_moves(self, followed: FollowedOptimizer) -> None:
@@ -756,7 +756,7 @@ class TorchRunWatch:
     def _record_first_nonfinite_weight(self, followed: FollowedOptimizer) -> None:
         tensors = (account.tensor_ref() for account in followed.tensor_accounts)
         if not all(tensor is None or bool(torch.isfinite(tensor).all()) for tensor in tensors):
-            self.accounts.record_first_nonfinite("weight", followed.account.site)
+            self.accounts.record_nonfinite_if_first_in_run("weight", followed.account.site)
 
     def _start_rest_if_no_route_is_new(self) -> None:
         """Let the watch rest for the next passes if no new route has appeared in enough consecutive steps."""

@@ -19,7 +19,7 @@ from ....engine.record.user_frames import find_user_frame
 from ....recording.sites import Site, find_user_site, get_site_running_in_frame
 from ...framework_patches import FrameworkPatches
 from ...kept_values import IdentityMap
-from ...run_watch.schedules import LayerMode, ScheduleAccount
+from ...run_watch.schedules import LayerModeAccount, ScheduleAccount
 from ..global_hooks import show_warning_at_program_line
 
 if TYPE_CHECKING:
@@ -85,23 +85,23 @@ class ScheduleWatch:
             if new_rates not in (rates, account.optimizer.scheduled_rates):
                 account.optimizer.scheduled_rates, account.optimizer.rate_schedule = new_rates, account
 
-    def _find_or_add_mode_record_of_layer(self, layer: Module) -> LayerMode:
+    def _find_or_open_layer_mode_account(self, layer: Module) -> LayerModeAccount:
         mode = self._modes.get(layer)
         if mode is None:
-            mode = self._modes[layer] = LayerMode(type(layer).__name__)
+            mode = self._modes[layer] = LayerModeAccount(type(layer).__name__)
             self.watch.accounts.layer_modes.append(mode)
         return mode
 
     def _record_and_switch_mode(self, original: Callable, module: Module, *args: Any, **kwargs: Any) -> Any:
         if isinstance(module, LAYER_CLASSES):
-            self._find_or_add_mode_record_of_layer(module).switched_at = find_user_site()
+            self._find_or_open_layer_mode_account(module).switching_site = find_user_site()
         return original(module, *args, **kwargs)
 
     def _count_and_run_layer_call(self, original: Callable, layer: Any, *args: Any, **kwargs: Any) -> Any:
         if Module.__call__ is not MODULE_CALL:
             return Module.__call__(layer, *args, **kwargs)  # torch.fx replaces this method while it traces a model.
         if layer.p > 0 if isinstance(layer, nn.Dropout) else layer.affine and layer.weight.requires_grad:
-            mode = self._find_or_add_mode_record_of_layer(layer)
+            mode = self._find_or_open_layer_mode_account(layer)
             if not layer.training:
                 mode.fixed_calls += torch.is_grad_enabled() and not _is_called_by_module_in_training_mode()
             elif torch.is_grad_enabled():
@@ -111,7 +111,7 @@ class ScheduleWatch:
                 mode.unrecorded_calls += 1
                 mode.site = _find_line_outside_forward_methods()
         elif layer.training and not isinstance(layer, nn.Dropout) and layer.affine and layer.track_running_stats:
-            mode = self._find_or_add_mode_record_of_layer(layer)
+            mode = self._find_or_open_layer_mode_account(layer)
             mode.frozen_calls += 1
             mode.site = _find_line_outside_forward_methods()
         return original(layer, *args, **kwargs)

@@ -61,8 +61,8 @@ class TensorAccount(Account):
         """
         tensor = self.tensor_ref()
         is_trainable = tensor is not None and tensor.requires_grad
-        is_elsewhere = tensor is not None and not get_local_part(tensor).numel()
-        return ParameterFacts(tensor is None, is_trainable, self.is_parameter, self._dtype, is_elsewhere)
+        is_on_other_processes = tensor is not None and not get_local_part(tensor).numel()
+        return ParameterFacts(tensor is None, is_trainable, self.is_parameter, self._dtype, is_on_other_processes)
 
     def is_unchanged_since_first_gradient(self) -> bool:
         """Compare the leaf's current elements with those that it had at its first gradient.
@@ -200,7 +200,7 @@ class WeightSample:
         """Choose the elements, and keep views of them, which reflect later changes to the parameters."""
         self.accounts = [account for account in accounts if _can_be_sampled(account.tensor_ref())]
         tensors = [tensor for account in self.accounts if (tensor := account.tensor_ref()) is not None]
-        self._views = [_view_sample(tensor) for tensor in tensors]
+        self._views = [_view_evenly_spaced_elements(tensor) for tensor in tensors]
         self.sizes = [view.numel() for view in self._views]
 
     @property
@@ -242,7 +242,7 @@ def _can_be_sampled(tensor: OptionalTensor) -> bool:
     )
 
 
-def _view_sample(tensor: Tensor) -> Tensor:
+def _view_evenly_spaced_elements(tensor: Tensor) -> Tensor:
     size = min(SAMPLE_SIZE, tensor.numel())
     flat = tensor.detach()
     flat = flat.view(-1) if flat.is_contiguous() else flat.as_strided((tensor.numel(),), (1,), flat.storage_offset())
