@@ -141,6 +141,8 @@ Index: TypeAlias = "SupportsIndex | slice | EllipsisType | np.ndarray | Tensor |
 Attributes: TypeAlias = dict[str, Any]
 # A function whose parameters and result are not declared.
 Function: TypeAlias = Callable
+# A function, if there is one, such as a custom rule or a compiled kernel.
+OptionalFunction: TypeAlias = Callable | None
 # A function that returns a tensor, with the parameters of any operation.
 TensorFunction: TypeAlias = "Callable[..., Tensor]"
 # A dict that maps names in formulas to functions, or names of methods to operators.

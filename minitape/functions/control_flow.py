@@ -22,7 +22,7 @@ from ..engine.record.thread_state import state
 from ..engine.table.primitives import TABLE
 from ..engine.tensor.conversion import convert_to_tensor
 from ..engine.tensor.tensor import Tensor
-from ..engine.types import LIST_OR_TUPLE, Adjoint, Function, OptionalText, Structure, Value
+from ..engine.types import LIST_OR_TUPLE, Adjoint, Function, OptionalFunction, OptionalText, Structure, Value
 from ..engine.values.nest import flatten, map_structure, pack_sequence_as
 from .concrete_function import ConcreteFunction, FirstRunResult, run_and_trace_function
 from .effect_rows import PythonRow, run_and_write_row
@@ -30,7 +30,7 @@ from .first_run import FirstRun, GuardError, NotRecordableError, find_current_fi
 
 
 def cond(
-    pred: Value, true_fn: Function | None = None, false_fn: Function | None = None, name: OptionalText = None
+    pred: Value, true_fn: OptionalFunction = None, false_fn: OptionalFunction = None, name: OptionalText = None
 ) -> Structure:
     """Call ``true_fn`` if ``pred`` is true, otherwise ``false_fn``, and return the result.
 

@@ -25,7 +25,7 @@ from ..engine.table.primitives import TABLE, Primitive
 from ..engine.tensor.conversion import convert_to_tensor
 from ..engine.tensor.operation import record_operation
 from ..engine.tensor.tensor import EagerTensor, Tensor, wrap_array
-from ..engine.types import LIST_OR_TUPLE, Adjoint, Array, Object, RowSequence, Structure, Value
+from ..engine.types import LIST_OR_TUPLE, Adjoint, Array, Object, OptionalFunction, RowSequence, Structure, Value
 from ..engine.values.nest import map_structure
 from .concrete_function import ConcreteFunction
 from .first_run import (
@@ -111,13 +111,13 @@ class PythonRow(Primitive):
     bodies: Sequence[ConcreteFunction] = ()
     first_inputs: RowSequence = ()
     last_run: ref[PythonCall]
-    replay: Callable | None = None
+    replay: OptionalFunction = None
 
     def __init__(
         self,
         name: str,
         run: Callable,
-        sweep: Callable | None = None,
+        sweep: OptionalFunction = None,
         op: str = "",
         has_saved: bool = False,
         stateful: bool = False,

@@ -29,6 +29,7 @@ from ..engine.types import (
     DTypeLike,
     Index,
     Object,
+    OptionalFunction,
     OptionalText,
     ShapeLike,
     Structure,
@@ -41,7 +42,7 @@ from .nested_tensors import list_tensors, replace_tensors
 from .traced_calls import wrap_for_first_runs
 
 # The registered gradient functions (op, *upstream), keyed by name.
-REGISTERED_GRADIENTS: dict[str, Callable | None] = {}
+REGISTERED_GRADIENTS: dict[str, OptionalFunction] = {}
 
 
 class _GraphState(threading.local):
@@ -520,7 +521,7 @@ class _Operation(NamedTuple):
 
 
 def _run_with_registered_gradient(
-    call: Deferred, gradient_function: Callable | None, args: list, kwargs: dict
+    call: Deferred, gradient_function: OptionalFunction, args: list, kwargs: dict
 ) -> Structure:
     """Make a call with a registered gradient.
 
@@ -617,7 +618,7 @@ class RegisterGradient:
             raise TypeError("op_type must be a string")
         self._op_type = op_type
 
-    def __call__(self, f: Callable | None) -> Callable | None:
+    def __call__(self, f: OptionalFunction) -> OptionalFunction:
         """Register a gradient function, and return it.
 
         Args:

@@ -20,7 +20,7 @@ import numpy as np
 from numpy import ndarray
 
 from ..engine.table.generated_code import OPERATORS, compile_expression, find_names_in_expression, parse_expression
-from ..engine.types import Adjoint, Array, NumPyType, Object, Sizes
+from ..engine.types import Adjoint, Array, NumPyType, Object, OptionalFunction, Sizes
 
 LARGE = 65_536  # Arrays with at least this many elements are computed in blocks.
 # The number of elements per block. At this size, inputs and results fit in the cache, and few NumPy calls are needed.
@@ -192,7 +192,7 @@ def _flatten_or_read_once(value: Array) -> Array:
 
 
 @cache
-def _build_in_place_function(text: str, names: str) -> tuple[Callable | None, int]:
+def _build_in_place_function(text: str, names: str) -> tuple[OptionalFunction, int]:
     """Return a function that writes a formula's result into an array, together with the formula's number of steps.
 
     The function takes the array, followed by the formula's arguments. If no NumPy function computes the last step of

@@ -28,6 +28,7 @@ from ..engine.types import (
     ArraysByRow,
     Function,
     NumPyType,
+    OptionalFunction,
     OptionalText,
     RowByRow,
     RowList,
@@ -538,7 +539,7 @@ class _Compilation:
             build_writer: A function that builds the writer of the program.
         """
         self._build_writer = build_writer
-        self.program: Function | None = None
+        self.program: OptionalFunction = None
         self.is_running = True
         if start_thread(self._compile_program, "minitape-fuses", daemon=False) is None:
             self.is_running = False

@@ -24,6 +24,7 @@ from ..engine.types import (
     NumPyType,
     Object,
     OptionalFloat,
+    OptionalFunction,
     OptionalText,
     RowList,
     RowsByRow,
@@ -388,7 +389,7 @@ def _format_slices(spec: tuple[slice, ...]) -> str:
     return f"[{', '.join(parts)}]"
 
 
-def compile_fused_function(text: str, float_type: NumPyType, shapes: Sequence[Sizes]) -> Function | None:
+def compile_fused_function(text: str, float_type: NumPyType, shapes: Sequence[Sizes]) -> OptionalFunction:
     """Compile the function ``fused`` of a source to machine code.
 
     Args:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.types import Function, NumPyType
+from ..engine.types import NumPyType, OptionalFunction
 from .packed_rows import PackedRecord
 
 _kernels: dict[Any, Any] = {}  # The keys are np.float32 and np.float64.
@@ -39,7 +39,7 @@ def is_kernel_loaded() -> bool:
     return bool(_kernels) and not _failures
 
 
-def find_or_compile_kernel(number_type: NumPyType) -> Function | None:
+def find_or_compile_kernel(number_type: NumPyType) -> OptionalFunction:
     """Return the kernel for a scalar type, compiling it if necessary.
 
     Args:
@@ -120,7 +120,7 @@ COUNTED_ROWS = 4096  # Only this many rows, the last ones, are searched for scal
 _swept_rows = [0]  # The number of rows that this process has swept without kernels.
 
 
-def find_kernel_and_pack_rows(record: PackedRecord, row_count: int) -> Function | None:
+def find_kernel_and_pack_rows(record: PackedRecord, row_count: int) -> OptionalFunction:
     """If a compiled sweep would be faster, pack the recording and return the kernel.
 
     Args:

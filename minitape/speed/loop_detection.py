@@ -13,7 +13,7 @@ from numpy import ndarray
 
 from ..engine.table.generated_code import replace_operands
 from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
-from ..engine.types import Function, NumPyType, TextList
+from ..engine.types import NumPyType, OptionalFunction, TextList
 from .fusion import compile_fused_function
 from .kernel_source import to_kernel_formula
 
@@ -36,7 +36,7 @@ class Stretch(NamedTuple):
     turns: int
 
 
-def compile_repeated_rows(rows: ndarray, leaf_count: int, float_type: NumPyType) -> Function | None:
+def compile_repeated_rows(rows: ndarray, leaf_count: int, float_type: NumPyType) -> OptionalFunction:
     """Compile a function that computes scalar rows if their operations repeat often enough.
 
     Args:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 
-from ...engine.types import Function, OptionalNumber
+from ...engine.types import OptionalFunction, OptionalNumber
 from ...explain.fixes.dialects import TENSORFLOW
 from ...explain.layer_lookup import iter_living_instances
 from ...explain.operation_families import CLASS_LOSS_OPS, NORMALIZATION_LAYERS, ZERO_OPS_BY_CAUSE
@@ -211,7 +211,7 @@ class TensorFlowAdapter(FrameworkAdapter):
         """Return when and where a leaf was created, which is known only for variables."""
         return self.find_creation(row.find_object()) if row.kind == "variable" else Creation(-1)
 
-    def find_custom_rule(self, row: RecordedRow) -> Function | None:
+    def find_custom_rule(self, row: RecordedRow) -> OptionalFunction:
         """Return the custom gradient function of a call, or None if it has no such function."""
         return self.log.custom_rules.get(row.extra.op)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ...engine.types import Function
+from ...engine.types import OptionalFunction
 from ...explain.fixes.dialects import TORCH
 from ...explain.reasons.question import Creation, Question
 from ...recording.access_paths import NamesAndValues
@@ -81,7 +81,7 @@ class TorchAdapter(FrameworkAdapter):
         site = self.log.creations.get(tensor)
         return Creation(0, [] if site is None else [site])
 
-    def find_custom_rule(self, row: RecordedRow) -> Function | None:
+    def find_custom_rule(self, row: RecordedRow) -> OptionalFunction:
         """Return the ``backward()`` of a custom autograd Function, or None if the row belongs to another operation."""
         return get_extra(row).custom_rule
 

@@ -24,7 +24,7 @@ from ..tensor.conversion import convert_to_tensor
 from ..tensor.operation import record_operation
 from ..tensor.tensor import EagerTensor, Tensor, wrap_array_with_origin
 from ..tensor.variable import ResourceVariable
-from ..types import LIST_OR_TUPLE, Adjoint, Adjoints, Function, Object, Result, Structure, Tensors
+from ..types import LIST_OR_TUPLE, Adjoint, Adjoints, Function, Object, OptionalFunction, Result, Structure, Tensors
 from ..values.nest import flatten, pack_sequence_as
 
 # -- state of the thread ---------------------------------------------------------------------------
@@ -196,7 +196,7 @@ def _require_variables_parameter(grad_fn: Function, variables: list[ResourceVari
         )
 
 
-def custom_gradient(f: Function | None = None) -> Function:
+def custom_gradient(f: OptionalFunction = None) -> Function:
     """Decorate a function that defines its own gradient.
 
     ``f(*args)`` returns a result and a function ``grad_fn``, which computes the gradients of the arguments.

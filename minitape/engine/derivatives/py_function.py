@@ -21,7 +21,18 @@ from ..table.primitives import Primitive
 from ..tensor.conversion import convert_to_tensor, is_numpy_value
 from ..tensor.operation import record_operation
 from ..tensor.tensor import EagerTensor, Tensor, wrap_array_with_origin
-from ..types import LIST_OR_TUPLE, Adjoint, Adjoints, Function, Object, OptionalText, Structure, Tensors, Value
+from ..types import (
+    LIST_OR_TUPLE,
+    Adjoint,
+    Adjoints,
+    Function,
+    Object,
+    OptionalFunction,
+    OptionalText,
+    Structure,
+    Tensors,
+    Value,
+)
 from ..values import errors, nest
 from ..values.argument_errors import build_argument_error
 from ..values.dtypes import DType, as_dtype
@@ -213,7 +224,7 @@ def parse_result_types(result_types: Object) -> tuple[list[DType], bool]:
 
 
 def py_function(
-    func: Function | None = None, inp: Object = None, Tout: Object = None, name: OptionalText = None
+    func: OptionalFunction = None, inp: Object = None, Tout: Object = None, name: OptionalText = None
 ) -> Structure:
     """Run a Python function on eager tensors as a single differentiable operation, even inside a traced function.
 

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 
-from ...engine.types import Function, TextsByName
+from ...engine.types import OptionalFunction, TextsByName
 from ...recording.access_paths import NamesAndValues
 from ...recording.recorded_rows import BackwardPass, OptionalArray, RecordedRow
 from ...recording.sites import NOWHERE, CallStack, Site, find_last_return_site
@@ -125,7 +125,7 @@ class Adapter:
         """
         raise NotImplementedError
 
-    def find_custom_rule(self, row: RecordedRow) -> Function | None:
+    def find_custom_rule(self, row: RecordedRow) -> OptionalFunction:
         """Return the program's custom derivative rule for an operation, or None if the program has no such rule.
 
         Args:

@@ -14,7 +14,7 @@ from ...engine.record.array_spec import ArraySpec
 from ...engine.record.provenance import LoggedEscape, find_creation_stack
 from ...engine.table.primitives import Primitive
 from ...engine.tensor.tensor import Tensor
-from ...engine.types import Function, NumberPair, RowList, TargetsOrSources
+from ...engine.types import NumberPair, OptionalFunction, RowList, TargetsOrSources
 from ...engine.values.dtypes import find_dtype_of_numpy_dtype
 from ...recording.access_paths import NamesAndValues
 from ...recording.function_bodies import find_outermost_call_or_node_itself
@@ -454,7 +454,7 @@ class TapeAdapter(Adapter):
         is_in_loop = any(isinstance(enclosing.node, LOOP_NODES) for enclosing in statement.enclosing)
         return is_in_loop or self.is_after_block_begin(source_clock) != self.is_after_block_begin(leaf_clock)
 
-    def find_custom_rule(self, row: RecordedRow) -> Function | None:
+    def find_custom_rule(self, row: RecordedRow) -> OptionalFunction:
         """Return the program's custom derivative rule for an operation, or None if the program has no such rule.
 
         Args:
