@@ -6,7 +6,7 @@ declare them. At run time, these classes are ``object``, and ``VariableSlice`` d
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, SupportsIndex, TypeAlias, TypeVar
 
@@ -118,6 +118,8 @@ JsonObject: TypeAlias = dict[str, Any]
 Names: TypeAlias = tuple[str, ...]
 NameList: TypeAlias = list[str]
 NameSet: TypeAlias = set[str]
+# Names that code only searches, or iterates over in any order.
+NameCollection: TypeAlias = Collection[str]
 # Texts that aren't names, such as lines, sentences or file names, in a list or in any sequence.
 TextList: TypeAlias = list[str]
 TextSequence: TypeAlias = Sequence[str]

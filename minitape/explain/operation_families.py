@@ -1,9 +1,8 @@
 """Group the operations of TensorFlow and minitape's tape by how they make adjoints zero."""
 
-from collections.abc import Collection
 from typing import NamedTuple
 
-from ..engine.types import NameSet, TextsByName
+from ..engine.types import NameCollection, NameSet, TextsByName
 
 
 def map_zero_causes_to_ops(**names_by_cause: str) -> dict[str, NameSet]:
@@ -52,16 +51,16 @@ class OperationNames(NamedTuple):
         saturating_ops: Activations that become flat for large inputs.
     """
 
-    compare_ops: Collection[str]
-    loss_ops: Collection[str]
-    sum_ops: Collection[str]
-    shape_ops: Collection[str]
-    add_ops: Collection[str]
-    product_ops: Collection[str]
+    compare_ops: NameCollection
+    loss_ops: NameCollection
+    sum_ops: NameCollection
+    shape_ops: NameCollection
+    add_ops: NameCollection
+    product_ops: NameCollection
     activation_of_loss: TextsByName
     activation_names: TextsByName
-    normalizing_ops: Collection[str]
-    saturating_ops: Collection[str]
+    normalizing_ops: NameCollection
+    saturating_ops: NameCollection
 
 
 TENSORFLOW_OPERATIONS = OperationNames(

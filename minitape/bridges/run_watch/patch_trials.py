@@ -10,7 +10,7 @@ from math import isfinite
 from typing import NamedTuple
 
 from ...common.syntax import list_nodes
-from ...engine.types import OptionalFloat, OptionalText, TextPair, TextSequence
+from ...engine.types import NameCollection, OptionalFloat, OptionalText, TextPair, TextSequence
 from ...explain.translated_sentences import fill
 from ..model_page import join_parameter_names
 
@@ -127,7 +127,7 @@ def judge_patch_for_wrong_gradient(
     original_problems: Collection[TextPair],
     patched_problems: Collection[TextPair],
     cause: str,
-    names_with_cause: Collection[str],
+    names_with_cause: NameCollection,
     pass_count: int,
 ) -> PatchVerdict:
     """Judge a patch that is meant to correct a wrong gradient.

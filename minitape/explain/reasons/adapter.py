@@ -1,10 +1,10 @@
 """Declare the interface through which the checks access a framework, apart from its recorded rows."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 
-from ...engine.types import OptionalFunction, TextsByName
+from ...engine.types import NameCollection, OptionalFunction, TextsByName
 from ...recording.access_paths import NamesAndValues
 from ...recording.recorded_rows import BackwardPass, OptionalArray, RecordedRow
 from ...recording.sites import NOWHERE, CallStack, Site, find_last_return_site
@@ -35,8 +35,8 @@ class Adapter:
     framework: str
     dialect: Dialect
     zero_mechanisms: Mapping[str, AbstractSet[str]]
-    class_loss_ops: Collection[str]
-    cancelling_scopes: Collection[str]
+    class_loss_ops: NameCollection
+    cancelling_scopes: NameCollection
     unused_cause: str
     escape_cause: str
     sweeps: Sequence[BackwardPass] = ()

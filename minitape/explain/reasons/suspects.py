@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...common.grouping import group_values_by_key
-from ...engine.types import Attributes, OptionalNumber, RowList, RowsByRow, RowSet, Sizes, TextsByName
+from ...engine.types import Attributes, NameCollection, OptionalNumber, RowList, RowsByRow, RowSet, Sizes, TextsByName
 from ...recording.recorded_rows import (
     BackwardPass,
     Escape,
@@ -196,7 +196,7 @@ class CheckedRun:
         """
         return collect_rows_and_connected_ancestors(self.rows, [row])
 
-    def iter_reached_operations_named_last_first(self, ops: Collection[str]) -> Iterator[RecordedRow]:
+    def iter_reached_operations_named_last_first(self, ops: NameCollection) -> Iterator[RecordedRow]:
         """Yield the operations with the given names at which an adjoint arrived, the last one first."""
         rows = (self.rows[row] for row in sorted(self.reached_operations, reverse=True))
         return (row for row in rows if row.op in ops)
