@@ -11,6 +11,7 @@ from ...explain.reasons.program_text import (
     FUNCTION_NODES,
     FunctionNode,
     Statement,
+    StatementList,
     collect_own_names_and_attributes_of_nodes,
     find_binding_statements,
     find_last_name_of_dotted_path,
@@ -210,7 +211,7 @@ class JaxOrigin:
         ]
         return [(args[leaf.argument_index], statement) for args, statement in calls if len(args) == len(self.args)]
 
-    def list_statements_updating_argument(self, leaf: JaxLeaf) -> list[Statement]:
+    def list_statements_updating_argument(self, leaf: JaxLeaf) -> StatementList:
         """Return the statements that read an argument's variable and assign a new value to it.
 
         Args:
@@ -345,7 +346,7 @@ def find_function_definition_at(file: str, name: str, line: int) -> Statement | 
     return None
 
 
-def list_return_statements(definition: Statement) -> list[Statement]:
+def list_return_statements(definition: Statement) -> StatementList:
     """Return the ``return`` statements of a function."""
     return [
         statement

@@ -15,7 +15,13 @@ from ...common.grouping import group_values_by_key
 from ...engine.types import RowSet
 from ...explain.layer_lookup import iter_living_instances
 from ...explain.operation_families import TENSORFLOW_OPERATIONS
-from ...explain.reasons.program_text import Statement, find_statement, list_binding_sites, list_statements, unparse
+from ...explain.reasons.program_text import (
+    StatementList,
+    find_statement,
+    list_binding_sites,
+    list_statements,
+    unparse,
+)
 from ...explain.reasons.suspects import CheckedRun, Suspicion, Suspicions, format_step_count
 from ...explain.translated_sentences import fill
 from ...recording.recorded_rows import BackwardPass, RecordedRow, collect_rows_and_connected_ancestors
@@ -245,7 +251,7 @@ def _check_variables_remade_for_each_target(run: CheckedRun, candidates: list[tu
             yield Suspicion("not_optimized", site, {"n": len(groups)}, source_keys=groups[-1], variant="remade")
 
 
-def _find_trainable_true_site_unless_assigned(statements: list[Statement], name: str) -> Site:
+def _find_trainable_true_site_unless_assigned(statements: StatementList, name: str) -> Site:
     """Return the line that creates a variable with ``trainable=True``, or NOWHERE if the program also assigns to it."""
     if any(f"{name}.assign" in unparse(statement.node) for statement in statements):
         return NOWHERE

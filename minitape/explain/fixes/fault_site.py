@@ -20,6 +20,7 @@ from ..reasons.object_names import find_access_path
 from ..reasons.program_text import (
     ProgramText,
     Statement,
+    StatementList,
     find_last_name_of_dotted_path,
     find_last_name_or_text,
     read_program,
@@ -92,7 +93,7 @@ class FaultSite:
         return read_program(self.statement.file)
 
     @property
-    def statements(self) -> list[Statement]:
+    def statements(self) -> StatementList:
         """The statements in the file or cell that contains the statement to blame."""
         return [statement for statement in self.program.statements if statement.file == self.statement.file]
 
@@ -109,7 +110,7 @@ class FaultSite:
         """Return the elements of the operation's result as float64, or None if they no longer exist."""
         return None if self.row is None else self.row.array
 
-    def find_other_readers_of_assigned_names(self, *further_names: str) -> list[Statement]:
+    def find_other_readers_of_assigned_names(self, *further_names: str) -> StatementList:
         """Return the other statements that use a name or an attribute assigned by this statement.
 
         Attributes are compared only by the part after the last dot, so the name of the object does not matter.

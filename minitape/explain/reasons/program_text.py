@@ -9,7 +9,7 @@ from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from types import CodeType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from ...common.syntax import list_nodes, select_nodes
 from ...engine.record.user_frames import is_minitape_or_library_file
@@ -112,7 +112,7 @@ class Statement:
         )
 
     @property
-    def enclosing_loops(self) -> list[Statement]:
+    def enclosing_loops(self) -> StatementList:
         """The loops around the statement in the same function."""
         return [
             statement
@@ -216,6 +216,10 @@ class Statement:
         )
 
 
+# The statements of a file or of a part of it.
+StatementList: TypeAlias = list[Statement]
+
+
 def collect_own_names_and_attributes_of_nodes(nodes: Iterable[AST]) -> NameSet:
     """Return the names and attributes among the given syntax nodes.
 
@@ -269,11 +273,11 @@ class ProgramText:
             under `CALL_RESULTS`.
     """
 
-    statements: list[Statement] = field(default_factory=list)
+    statements: StatementList = field(default_factory=list)
     statement_by_site: dict[Site, Statement] = field(default_factory=dict)
     definitions: dict[str, list[FunctionNode]] = field(default_factory=dict)
     imported_modules: TextsByName = field(default_factory=dict)
-    mentioning_statements: dict[str, list[Statement]] = field(default_factory=dict)
+    mentioning_statements: dict[str, StatementList] = field(default_factory=dict)
 
 
 class CachedProgram(NamedTuple):
@@ -355,7 +359,7 @@ def _parse_program(texts: tuple[TextPair, ...]) -> ProgramText:
     return program_text
 
 
-def list_statements_of_code(code: CodeType) -> list[Statement]:
+def list_statements_of_code(code: CodeType) -> StatementList:
     """Return the statements of a function, including the statements of its inner functions.
 
     Args:
@@ -366,7 +370,7 @@ def list_statements_of_code(code: CodeType) -> list[Statement]:
     return [statement for statement in statements if code.co_firstlineno < statement.line <= last_line]
 
 
-def list_statements(file: OptionalText) -> list[Statement]:
+def list_statements(file: OptionalText) -> StatementList:
     """Return the statements of a file, or of all cells of a notebook, or an empty list if the text is unknown.
 
     Args:
@@ -481,7 +485,7 @@ def copy_tree_with_replacements(node: AST, find_replacement: Callable[[AST], AST
     return new_node
 
 
-def find_binding_statements(name: str, scope_statement: Statement) -> list[Statement]:
+def find_binding_statements(name: str, scope_statement: Statement) -> StatementList:
     """Return the statements that assign a name in the scope of another statement.
 
     Args:
