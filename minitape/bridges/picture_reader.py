@@ -27,6 +27,7 @@ from ..picture.snapshot_types import (
     OptionalValue,
     ResultFields,
     RowFields,
+    RowFieldsList,
     SourceFields,
     StepFields,
     SweepFields,
@@ -464,7 +465,7 @@ class RecordingReader(Reader):
                 names_by_row.setdefault(row, name)
         return names_by_row
 
-    def update_rows_after_recording(self, rows: PictureRows) -> list[RowFields]:
+    def update_rows_after_recording(self, rows: PictureRows) -> RowFieldsList:
         """Name the results that the source code assigns to variables, such as locals of a function that has returned.
 
         Results with the same name, such as those from different iterations of a loop, are numbered.
@@ -486,7 +487,7 @@ class RecordingReader(Reader):
             if 1 < len(same_name_rows) <= MAX_ASSIGNMENTS and row.row in same_name_rows:
                 row.update_fields({"name": None})  # The numbered names below replace the recorded name.
         taken_names = {None, *(row.get_field("name") for row in rows)}
-        parts: list[RowFields] = [
+        parts: RowFieldsList = [
             {"row": row, "name": shorten_name(numbered_name)}
             for name, named_rows in rows_by_name.items()
             if name is not None

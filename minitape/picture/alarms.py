@@ -5,7 +5,7 @@ an alarm.
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 
 from ..common.grouping import group_values_by_key
@@ -20,7 +20,7 @@ from .snapshot_types import (
     OptionalRow,
     OptionalValue,
     ResultFields,
-    RowFields,
+    RowFieldsSequence,
     Snapshot,
     SourceFields,
     SweepFields,
@@ -107,7 +107,7 @@ def _build_alarm(
 
 
 def _list_nonfinite_alarms(
-    rows: Sequence[RowFields], sweep: SweepFields | None, explain: Callable[[], str]
+    rows: RowFieldsSequence, sweep: SweepFields | None, explain: Callable[[], str]
 ) -> list[AlarmFields]:
     """List an alarm for each derivative that is not finite, or else for the first such value.
 
@@ -125,7 +125,7 @@ def _list_nonfinite_alarms(
 
 
 def _list_derivative_alarms(
-    rows: Sequence[RowFields], sweep: SweepFields, explain: Callable[[], str]
+    rows: RowFieldsSequence, sweep: SweepFields, explain: Callable[[], str]
 ) -> list[AlarmFields]:
     """List an alarm for each line with a derivative that is not finite.
 
@@ -185,7 +185,7 @@ def _describe_nonfinite_cause(
 # -- gradients that are None, or end ---------------------------------------------------------------
 
 
-def _list_none_and_zero_alarms(rows: Sequence[RowFields], shown_result: ResultFields | None) -> list[AlarmFields]:
+def _list_none_and_zero_alarms(rows: RowFieldsSequence, shown_result: ResultFields | None) -> list[AlarmFields]:
     """List an alarm for each reason for None or zero gradients, with the names of the affected sources."""
     if shown_result is None:
         return []
@@ -215,7 +215,7 @@ def _list_none_and_zero_alarms(rows: Sequence[RowFields], shown_result: ResultFi
 
 
 def _list_assignment_alarms(
-    rows: Sequence[RowFields], sweep: SweepFields | None, events: Iterable[EventFields]
+    rows: RowFieldsSequence, sweep: SweepFields | None, events: Iterable[EventFields]
 ) -> list[AlarmFields]:
     """List an alarm for each assignment at which a gradient ends, because a variable does not record its new value."""
     reached_rows = {edge["input"] for step in (sweep["steps"] if sweep else ()) for edge in step["edges"]}
@@ -246,7 +246,7 @@ def _list_assignment_alarms(
 # -- shapes ------------------------------------------------------------------------------
 
 
-def _list_broadcast_alarms(rows: Sequence[RowFields]) -> list[AlarmFields]:
+def _list_broadcast_alarms(rows: RowFieldsSequence) -> list[AlarmFields]:
     """List an alarm for each comparison of a column of shape (n, 1) with a vector of shape (n,)."""
     alarms = []
     for row in rows:

@@ -9,7 +9,7 @@ package, which calls the program ``dot``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     import graphviz
 
     from ..engine.types import TextList, TextsByName
-    from .snapshot_types import OptionalValue, RowFields
+    from .snapshot_types import OptionalValue, RowFields, RowFieldsSequence
 
 MAX_TEXT_LETTERS = 30  # A node has room for this many letters of an expression.
 MAX_NUMBER_LETTERS = 15
@@ -171,7 +171,7 @@ def iter_graph_statements(figure: Figure) -> Iterator[str]:
     yield from iter_dashed_edge_statements(figure)
 
 
-def move_weights_into_layers(rows: Sequence[RowFields]) -> Iterator[RowFields]:
+def move_weights_into_layers(rows: RowFieldsSequence) -> Iterator[RowFields]:
     """Yield rows in which each weight is in the layer that first reads it, where its name needs no layer.
 
     Args:

@@ -22,14 +22,14 @@ from ..engine.types import NumberPair, Object, OptionalNumber, RowByRow, RowList
 from ..recording.graph_nodes import find_operation_and_inputs
 from .expressions import Expressions, format_row_reference
 from .picture_rows import PictureRows
-from .snapshot_types import RowFields
+from .snapshot_types import RowFields, RowFieldsList
 
 MAX_ROWS = 2000  # Longer recordings have no second tier.
 MAX_ELEMENTS = 1_000_000  # A gradient with more elements has no second tier.
 MAX_NAME_LETTERS = 9  # The maximum length of a target or source name in a node's title.
 
 
-def locate_and_name_gradient_rows(record: Record, rows: PictureRows) -> list[RowFields]:
+def locate_and_name_gradient_rows(record: Record, rows: PictureRows) -> RowFieldsList:
     """Return the fields "below" and "name" of rows written by gradients.
 
     Args:
@@ -49,7 +49,7 @@ def locate_and_name_gradient_rows(record: Record, rows: PictureRows) -> list[Row
     >>> [(row["label"], row["name"], row["below"]) for row in tf.snapshot(outer)["rows"][3:6]]
     [('cos', None, 2), ('const', '∂y/∂y', 2), ('×', '∂y/∂(x × x)', 1)]
     """
-    parts: list[RowFields] = []
+    parts: RowFieldsList = []
     end = len(record)
     if not record.sweep_boundaries or end > MAX_ROWS:
         return parts
@@ -72,7 +72,7 @@ def _locate_rows_of_one_gradient(
     targets: Collection[int],
     sources: Collection[int],
     expressions: Expressions,
-) -> list[RowFields]:
+) -> RowFieldsList:
     """Return partial rows for the rows of one gradient.
 
     Args:

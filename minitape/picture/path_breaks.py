@@ -1,7 +1,7 @@
 """Find the breaks at which gradients in a snapshot end, from the lines that ``explain`` blames."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from ..engine.types import OptionalNumber, RowList, TextsByName
 from .snapshot_types import (
@@ -9,7 +9,7 @@ from .snapshot_types import (
     OptionalValue,
     PathBreakFields,
     ResultFields,
-    RowFields,
+    RowFieldsSequence,
     SourceFields,
     SweepFields,
 )
@@ -35,7 +35,7 @@ def is_zero(value: OptionalValue) -> bool:
 
 
 def list_path_breaks_and_set_blame(
-    rows: Sequence[RowFields],
+    rows: RowFieldsSequence,
     shown_result: ResultFields | None,
     events: Iterable[EventFields],
     source_texts: TextsByName,
@@ -112,7 +112,7 @@ def _find_escape_expression(source_text: str, line: int) -> str:
     return name if match[0] == ".data" else f"{name}()"
 
 
-def _find_row_of_returned_value(rows: Sequence[RowFields], targets: RowList, escaped_row: int, line: int) -> int:
+def _find_row_of_returned_value(rows: RowFieldsSequence, targets: RowList, escaped_row: int, line: int) -> int:
     """Find the constant or number literal that brought an escaped value back.
 
     Returns:
@@ -134,7 +134,7 @@ def _find_row_of_returned_value(rows: Sequence[RowFields], targets: RowList, esc
     return -1
 
 
-def _find_cut_edge(line_rows: Sequence[RowFields], source: SourceFields) -> Edge | None:
+def _find_cut_edge(line_rows: RowFieldsSequence, source: SourceFields) -> Edge | None:
     """Find an edge on the blamed line that passes no gradient, preferably into the row that `explain` blames."""
     cut_rows = [
         row
@@ -146,7 +146,7 @@ def _find_cut_edge(line_rows: Sequence[RowFields], source: SourceFields) -> Edge
 
 
 def _find_zeroed_edge(
-    line_rows: Sequence[RowFields],
+    line_rows: RowFieldsSequence,
     source: SourceFields,
     sweep: SweepFields | None,
     zeroed_edges: dict[OptionalNumber, list[Edge]],

@@ -52,7 +52,7 @@ from .readable_formulas import format_index, list_array_operation_formulas
 from .reader_base import Reader, merge_parts_and_return_merged
 from .recomputed_values import are_released_values_small, recompute_released_values
 from .shown_values import leave_out_texts_if_long, pack_value, to_value_fields
-from .snapshot_types import EventFields, InsideFields, Kind, RowFields, TapeFields
+from .snapshot_types import EventFields, InsideFields, Kind, RowFields, RowFieldsList, TapeFields
 from .truncation import shorten_name
 
 MAX_LIST_ITEMS = 64  # Longer lists are not searched for named variables.
@@ -436,7 +436,7 @@ class TapeReader(Reader):
 
     # -- what may change after a row was read ------------------------------------------------------
 
-    def list_changed_leaves(self) -> list[RowFields]:
+    def list_changed_leaves(self) -> RowFieldsList:
         """Return the changed fields of leaves that a tape started to watch after they were read."""
         changes = []
         for row, old_state in list(self._leaf_states.items()):
@@ -476,7 +476,7 @@ class TapeReader(Reader):
         named_values = iter_public_names_and_values(self.namespaces)
         return ((name, value) for name, value in named_values if (name in loop_names) == of_loop_variables)
 
-    def update_rows_after_recording(self, rows: PictureRows) -> list[RowFields]:
+    def update_rows_after_recording(self, rows: PictureRows) -> RowFieldsList:
         """Update rows in place with fields that can be computed only after the recording has ended.
 
         These fields are the tangents of a ForwardAccumulator, and the status "ghost" of rows whose gradients are

@@ -25,7 +25,7 @@ from ..engine.types import (
 from ..recording.sites import read_source_lines
 from ..recording.variable_names import iter_public_names_and_values
 from .picture_rows import PictureRows, get_row_number
-from .snapshot_types import EventFields, InsideFields, RowFields, Snapshot, TapeFields
+from .snapshot_types import EventFields, InsideFields, RowFields, RowFieldsList, Snapshot, TapeFields
 from .truncation import join_and_truncate_lines
 
 EMPTY_RECORD_NAME = "r0"  # The name of a recording without rows.
@@ -138,7 +138,7 @@ class Reader(ABC):
     def list_event_fields(self) -> list[EventFields]:
         """Return the ``EventFields`` of each assignment and escape."""
 
-    def list_changed_leaves(self) -> list[RowFields]:
+    def list_changed_leaves(self) -> RowFieldsList:
         """Return the changed fields of leaves that were read before. By default, leaves do not change."""
         return []
 
@@ -150,7 +150,7 @@ class Reader(ABC):
             is_requested: Whether to recompute arrays of any size. If False, only small arrays are recomputed.
         """
 
-    def update_rows_after_recording(self, rows: PictureRows) -> list[RowFields]:
+    def update_rows_after_recording(self, rows: PictureRows) -> RowFieldsList:
         """Update rows in place after the recording has ended. By default, rows do not change.
 
         Args:
@@ -171,7 +171,7 @@ class Reader(ABC):
 
     # -- what all readers share --------------------------------------------------------------------
 
-    def update_names_and_leaf_states(self, rows: PictureRows) -> list[RowFields]:
+    def update_names_and_leaf_states(self, rows: PictureRows) -> RowFieldsList:
         """Update rows in place with Python names and late watches.
 
         Args:
@@ -180,7 +180,7 @@ class Reader(ABC):
         Returns:
             The changed fields, as partial rows.
         """
-        name_parts: list[RowFields] = [
+        name_parts: RowFieldsList = [
             {"row": row, "name": name} for row, name in self.map_rows_to_python_names().items()
         ]
         return merge_parts_and_return_merged(rows, self.list_changed_leaves() + name_parts)
@@ -220,7 +220,7 @@ class Reader(ABC):
         return next(names, default_name)
 
 
-def merge_parts_and_return_merged(rows: PictureRows, parts: Iterable[RowFields]) -> list[RowFields]:
+def merge_parts_and_return_merged(rows: PictureRows, parts: Iterable[RowFields]) -> RowFieldsList:
     """Merge parts into their rows, and return only the merged parts. Set a name only if the row has none.
 
     Args:

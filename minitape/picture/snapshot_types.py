@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal, TypeAlias, TypedDict
 
 from ..engine.types import OptionalNumber, OptionalText, RowList, TextList, TextsByName
@@ -68,6 +69,9 @@ class RowFields(TypedDict, total=False):
 
 OptionalRow = RowFields | None
 RowPart = RowFields  # The number and the changed fields of a row.
+# The fields of several rows, or the changed fields, in a list or in any sequence.
+RowFieldsList: TypeAlias = list[RowFields]
+RowFieldsSequence: TypeAlias = Sequence[RowFields]
 
 
 class EdgeFields(TypedDict, total=False):

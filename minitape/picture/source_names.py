@@ -10,7 +10,7 @@ from ..engine.types import NamesByRow, NumberPair, OptionalText, RowList, RowSet
 from ..recording.access_paths import AccessPaths, NamesAndValues
 from ..recording.expression_names import ExpressionNames, read_expression_names
 from .picture_rows import PictureRow
-from .snapshot_types import RowFields
+from .snapshot_types import RowFieldsList
 from .truncation import shorten_name
 
 MAX_ASSIGNMENTS = 100  # The results of a longer loop have no names, because such a loop is folded.
@@ -19,7 +19,7 @@ SUBSCRIPT_DIGITS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 def find_names_in_source(
     record: Record, rows: Sequence[PictureRow], named_values: NamesAndValues = ()
-) -> list[RowFields]:
+) -> RowFieldsList:
     """Return the names that expressions such as ``self.w * x`` give to their operands and results.
 
     Several variables with the same text, such as the ``self.w`` of two layers, have the names with which the program
