@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from ..common.read_data import read_json
 from ..common.translation import format_error
-from ..engine.types import Names, OptionalText, TextList, TextSequence
+from ..engine.types import Names, OptionalError, OptionalText, TextList, TextSequence
 from ..explain.caller import warn_at_user_line
 from ..explain.explanation import OptionalExplanation, explain_cause
 from .known_errors import explain_error_by_message
@@ -135,7 +135,7 @@ class FrameworkBlock:
         """Undo all changes to the framework."""
         self._blocks.close()
 
-    def finish_recording_and_explain(self, program_error: BaseException | None) -> None:
+    def finish_recording_and_explain(self, program_error: OptionalError) -> None:
         """End the recording and explain it before the program's variables are deleted.
 
         Args:
@@ -216,7 +216,7 @@ class ProgramResult(NamedTuple):
     """
 
     blocks: list[FrameworkBlock]
-    error: BaseException | None
+    error: OptionalError
 
 
 def run_program(program: RunnableProgram, blocks: Sequence[FrameworkBlock]) -> ProgramResult:
@@ -231,7 +231,7 @@ def run_program(program: RunnableProgram, blocks: Sequence[FrameworkBlock]) -> P
     """
     error = None
 
-    def finish_recordings(program_error: BaseException | None) -> None:
+    def finish_recordings(program_error: OptionalError) -> None:
         nonlocal error
         error = program_error
         for block in blocks:
@@ -271,9 +271,7 @@ class RunnableProgram(NamedTuple):
         return decode_source(SourceFileLoader("__main__", str(self.path)).get_data(str(self.path)))
 
 
-def execute_as_main_and_pass_error(
-    program: RunnableProgram, receive_error: Callable[[BaseException | None], object]
-) -> None:
+def execute_as_main_and_pass_error(program: RunnableProgram, receive_error: Callable[[OptionalError], object]) -> None:
     """Execute a program as ``__main__``, and pass the error that ended it to a function.
 
     Args:
@@ -289,7 +287,7 @@ def execute_as_main_and_pass_error(
     source = loader.get_data(str(program.path)) if program.source is None else program.source.encode()
     code = loader.source_to_code(source, str(program.path))
     folder = program.path.parent if program.module_spec is None else Path.cwd()
-    error: BaseException | None = None
+    error: OptionalError = None
     with _install_as_main(main, folder, program.arguments):
         try:
             exec(code, vars(main))

@@ -16,7 +16,7 @@ from ..bridges.model_page import ModelPage
 from ..bridges.program import FrameworkBlock, RunnableProgram, find_imported_frameworks, run_program
 from ..bridges.run_watch.report import RunReport
 from ..common.atomic_write import write_file
-from ..engine.types import CountsByName, JsonObject, Names, OptionalPath, OptionalText, TextList
+from ..engine.types import CountsByName, JsonObject, Names, OptionalError, OptionalPath, OptionalText, TextList
 from .job_page import find_job, print_or_collect_report
 from .messages import convert_write_errors, create_usage_error, say
 
@@ -246,7 +246,7 @@ def _explain_torch_program(
     return int(has_findings and (may_fail or job is None))
 
 
-def print_program_error(error: BaseException | None, path: Path) -> None:
+def print_program_error(error: OptionalError, path: Path) -> None:
     """Print the error that ended a program, without minitape's frames.
 
     Args:

@@ -72,6 +72,8 @@ OptionalFlag: TypeAlias = "bool | None"
 OptionalPath: TypeAlias = "Path | None"
 OptionalFrame: TypeAlias = "FrameType | None"
 OptionalExpression: TypeAlias = "expr | None"
+# The error that ended a program or a call, if one did.
+OptionalError: TypeAlias = BaseException | None
 # Files or folders, in a list or in any sequence.
 PathList: TypeAlias = "list[Path]"
 PathSequence: TypeAlias = "Sequence[Path]"

@@ -25,7 +25,17 @@ from ..engine.table.primitives import TABLE, Primitive
 from ..engine.tensor.conversion import convert_to_tensor
 from ..engine.tensor.operation import record_operation
 from ..engine.tensor.tensor import EagerTensor, Tensor, wrap_array
-from ..engine.types import LIST_OR_TUPLE, Adjoint, Array, Object, OptionalFunction, RowSequence, Structure, Value
+from ..engine.types import (
+    LIST_OR_TUPLE,
+    Adjoint,
+    Array,
+    Object,
+    OptionalError,
+    OptionalFunction,
+    RowSequence,
+    Structure,
+    Value,
+)
 from ..engine.values.nest import map_structure
 from .concrete_function import ConcreteFunction
 from .first_run import (
@@ -359,7 +369,7 @@ def call_or_write_guarded_row(function: Callable, *args: Object, **kwargs: Objec
     try:
         return function(*args, **kwargs)
     except Exception as error:
-        cause: BaseException | None = error
+        cause: OptionalError = error
         while cause is not None and not isinstance(cause, OperatorNotAllowedInGraphError):
             cause = cause.__cause__ or cause.__context__
         if cause is None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ...common.translation import format_error, join_sentences
-from ...engine.types import JsonObject, NameList, OptionalNumber, OptionalText, TextList, TextSequence
+from ...engine.types import JsonObject, NameList, OptionalError, OptionalNumber, OptionalText, TextList, TextSequence
 from ...explain.explanation import Explanation, list_report_lines_of_problem
 from ...explain.fixes.answer_fixes import format_fix_sentence
 from ...explain.fixes.fault_site import Fix
@@ -128,7 +128,7 @@ class RunReport:
     """
 
     page: ModelPage
-    error: BaseException | None = None
+    error: OptionalError = None
     raised: ProblemGroup | None = None
     anomaly: str = ""
     first_anomaly: Anomaly | None = None
@@ -175,7 +175,7 @@ class RunReport:
         }
 
 
-def is_about_none(error: BaseException | None) -> bool:
+def is_about_none(error: OptionalError) -> bool:
     """Return whether an error was raised because a value is None.
 
     Args:

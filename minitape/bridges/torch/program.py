@@ -18,7 +18,7 @@ import numpy as np
 import torch
 
 from ...common.translation import format_error
-from ...engine.types import CountsByName, OptionalFlag
+from ...engine.types import CountsByName, OptionalError, OptionalFlag
 from ...explain.caller import warn_at_user_line
 from ...explain.translated_sentences import fill
 from ..model_page import ModelPage, join_parameter_names
@@ -152,7 +152,7 @@ class WatchedProgram:
                 self._recording = recording
                 self._recording.on_recorded = self._explain_first_steps_and_prepare_early_report
 
-                def finish_run(error: BaseException | None) -> None:
+                def finish_run(error: OptionalError) -> None:
                     if self._copy_window is not None:
                         self._copy_window.explain_then_answer_and_exit_at_program_end(error)
                     self.watch.stop_watching()
@@ -356,7 +356,7 @@ class WatchedProgram:
 
     # -- the report --------------------------------------------------------------------------------
 
-    def _build_report(self, error: BaseException | None) -> RunReport:
+    def _build_report(self, error: OptionalError) -> RunReport:
         """Return the report on the finished run."""
         accounts = self.watch.accounts
         if self._anomaly_was_recorded is None:
