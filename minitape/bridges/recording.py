@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         OptionalNumber,
         OptionalText,
         RowByRow,
+        RowIterable,
         RowList,
         RowSequence,
         TextList,
@@ -218,7 +219,7 @@ class Recording(PictureSource):
         self.rows.append(row)
         return row.index
 
-    def is_any_tracked(self, rows: Iterable[int]) -> bool:
+    def is_any_tracked(self, rows: RowIterable) -> bool:
         """Return whether a gradient can continue from any of the given rows."""
         return any(self.rows[row].tracked for row in rows)
 

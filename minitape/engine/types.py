@@ -100,7 +100,9 @@ ShapeAndDtype: TypeAlias = tuple[Sizes, np.dtype]
 ArraysByRow: TypeAlias = dict[int, Array]
 # A dict that maps row numbers, or the positions of a call's inputs, to adjoints.
 AdjointsByRow: TypeAlias = dict[int, Adjoint]
-# The numbers of some rows: in no order, in an order, or in a list that grows.
+# The numbers of some rows: to iterate over, to search, in no order, in an order, or in a list that grows.
+RowIterable: TypeAlias = Iterable[int]
+RowCollection: TypeAlias = Collection[int]
 RowSet: TypeAlias = set[int]
 RowSequence: TypeAlias = Sequence[int]
 RowList: TypeAlias = list[int]

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from itertools import groupby
 
 from ..common.grouping import group_values_by_key
-from ..engine.types import RowsByRow
+from ..engine.types import RowIterable, RowsByRow
 from .expressions import LAYER_OPERATION, format_row_title
 from .figure import collect_final_adjoints
 from .picture_texts import translate
@@ -128,7 +128,7 @@ def find_layer_members(snapshot: Snapshot, depth: int) -> RowsByRow:
 def _build_layer_row(
     last_row: RowFields,
     depth: int,
-    members: Iterable[int],
+    members: RowIterable,
     ports: Iterable[Port],
     rows_by_number: Mapping[int, RowFields],
     kind_by_path: Mapping[str, str],

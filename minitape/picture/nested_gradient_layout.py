@@ -18,7 +18,7 @@ from ..engine.backward.tape import GradientTape
 from ..engine.record.interrupt_safe import suspend_recording
 from ..engine.record.record import Record
 from ..engine.tensor.tensor import wrap_array_with_origin
-from ..engine.types import NumberPair, Object, OptionalNumber, RowByRow, RowList
+from ..engine.types import NumberPair, Object, OptionalNumber, RowByRow, RowCollection, RowList
 from ..recording.graph_nodes import find_operation_and_inputs
 from .expressions import Expressions, format_row_reference
 from .picture_rows import PictureRows
@@ -69,8 +69,8 @@ def _locate_rows_of_one_gradient(
     record: Record,
     written_rows: range,
     spans: Collection[NumberPair],
-    targets: Collection[int],
-    sources: Collection[int],
+    targets: RowCollection,
+    sources: RowCollection,
     expressions: Expressions,
 ) -> RowFieldsList:
     """Return partial rows for the rows of one gradient.

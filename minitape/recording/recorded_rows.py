@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Container, Sequence
 from copy import copy
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, Protocol, TypedDict
 
 import numpy as np
 
-from ..engine.types import OptionalNumber, OptionalText, RowList, RowSequence, RowSet, TextSequence
+from ..engine.types import OptionalNumber, OptionalText, RowIterable, RowList, RowSequence, RowSet, TextSequence
 from .sites import NOWHERE, CallStack, Site
 from .value_summary import to_float_array
 
@@ -350,7 +350,7 @@ class BackwardPass:
 
 def collect_rows_and_ancestors(
     rows: Sequence[RecordedRow],
-    start_rows: Iterable[int],
+    start_rows: RowIterable,
     follows_edge: Callable[[int, InputEdge], bool] | None = None,
     open_only: bool = False,
     repaired_rows: Container[int] = (),
@@ -380,7 +380,7 @@ def collect_rows_and_ancestors(
 
 
 def collect_rows_and_connected_ancestors(
-    rows: Sequence[RecordedRow], start_rows: Iterable[int], stop_rows: Container[int] = ()
+    rows: Sequence[RecordedRow], start_rows: RowIterable, stop_rows: Container[int] = ()
 ) -> RowSet:
     """Return the given rows and the rows that they were computed from through edges that pass gradients.
 

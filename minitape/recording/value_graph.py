@@ -4,7 +4,7 @@ A node is created when a search reaches it. An edge leads from a value to a valu
 :class:`Break` if no gradient can pass along the edge.
 """
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterator
 from functools import cached_property
 from itertools import pairwise
 
@@ -18,7 +18,7 @@ from ..engine.record.row_parts import CALL, Call
 from ..engine.table.primitives import Primitive, Rules
 from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
 from ..engine.tensor.tensor import Tensor
-from ..engine.types import RowSequence, RowSet, TargetOrSource
+from ..engine.types import RowIterable, RowSequence, RowSet, TargetOrSource
 from .function_bodies import (
     EnclosingCall,
     FunctionBody,
@@ -530,7 +530,7 @@ class ValueGraph:
                 row for value in values for row in find_rows_in_recording(self.tape, value)
             )
 
-    def exclude_rows_from_contraction(self, rows: Iterable[int]) -> None:
+    def exclude_rows_from_contraction(self, rows: RowIterable) -> None:
         """Exclude the given scalar rows from the chains that a search contracts, and discard the nodes built so far.
 
         Args:

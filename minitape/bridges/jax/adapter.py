@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
-from ...engine.types import RowList, TextSequence
+from ...engine.types import RowCollection, RowList, TextSequence
 from ...explain.fixes.dialects import JAX
 from ...explain.reasons import finding_sentences
 from ...explain.reasons.program_text import find_last_name_of_dotted_path, find_statement
@@ -100,7 +99,7 @@ class JaxAdapter(FrameworkAdapter):
             return NOWHERE
         return find_return_site_by_description(row.extra.custom_rule)
 
-    def find_first_argument_leaf(self, rows: Collection[int]) -> JaxLeaf | None:
+    def find_first_argument_leaf(self, rows: RowCollection) -> JaxLeaf | None:
         """Return the first argument leaf among the given rows, or None if no given row is an argument leaf.
 
         Args:

@@ -5,7 +5,7 @@ Each check receives the run to check and yields one suspicion per problem. Check
 """
 
 import ast
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from contextlib import suppress
 from itertools import permutations
 from typing import Any, NamedTuple
@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from ...common.grouping import group_values_by_key
-from ...engine.types import RowSet
+from ...engine.types import RowIterable, RowSet
 from ...explain.caller import format_place_suffix
 from ...explain.layer_lookup import iter_living_instances
 from ...explain.operation_families import OperationNames
@@ -361,7 +361,7 @@ def _split_uses_by_log_prob(run: CheckedRun, sample: RecordedRow) -> SampleUses:
     return uses
 
 
-def _is_log_prob_while_samples_are_untracked(run: CheckedRun, row: RecordedRow, sample_rows: Iterable[int]) -> bool:
+def _is_log_prob_while_samples_are_untracked(run: CheckedRun, row: RecordedRow, sample_rows: RowIterable) -> bool:
     """Return whether a row was computed as part of a sample's log-probability.
 
     A row does not count if a distribution was created from the sample, or if the row's line calls one of the program's

@@ -17,7 +17,7 @@ from .row_parts import VALUE_COLUMN
 if TYPE_CHECKING:
     from ..table.primitives import Primitive
     from ..tensor.tensor import Tensor
-    from ..types import Array, RowSequence
+    from ..types import Array, RowIterable, RowSequence
     from .record import Record
 
 MAX_SMALL_SIZE = 4096  # All arrays with up to this many elements are kept, because pictures show them.
@@ -71,7 +71,7 @@ def iter_large_arrays(record: Record) -> Iterator[tuple[int, ndarray]]:
             yield row, value
 
 
-def release_large_arrays(record: Record, kept_rows: Iterable[int] = ()) -> None:
+def release_large_arrays(record: Record, kept_rows: RowIterable = ()) -> None:
     """Replace the large arrays of a recording with their specs.
 
     Args:
