@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 from base64 import b64encode
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from html import escape
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from numpy import float64, ndarray
 
 from ..common.atomic_write import write_file
 from ..common.translation import say
-from ..engine.types import FloatList, NumberPair, TextList, TextPair, TextsByName
+from ..engine.types import FloatList, FloatSequence, NumberPair, TextList, TextPair, TextsByName
 from .answer_comparison import to_numpy_value
 from .exercise import Answer, NamedValues, Program
 from .predict import build_widget_mimebundle
@@ -269,7 +269,7 @@ class Moving:
     (In JupyterLab, a slider moves shift from 0 to 1.)
     """
 
-    def __init__(self, name: str, values: Sequence[float], draw: Callable[[float], Plot], start: int = 0):
+    def __init__(self, name: str, values: FloatSequence, draw: Callable[[float], Plot], start: int = 0):
         """Draw a picture for each value.
 
         Args:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from itertools import groupby
 
 from ..common.grouping import group_values_by_key
-from ..engine.types import RowIterable, RowsByRow
+from ..engine.types import RowIterable, RowsByRow, TextsByName
 from .expressions import LAYER_OPERATION, format_row_title
 from .figure import collect_final_adjoints
 from .picture_texts import translate
@@ -22,7 +22,7 @@ MAX_LISTED_OPERATIONS = 3  # A layer with more operations shows only its number 
 Port = tuple[int, int, int]  # (row, port, input row), for an edge into a layer from outside.
 
 
-def fold_layers(snapshot: Snapshot, kind_by_path: Mapping[str, str] | None = None) -> Snapshot:
+def fold_layers(snapshot: Snapshot, kind_by_path: TextsByName | None = None) -> Snapshot:
     """Return a snapshot in which each layer is one row, with the number and the value of its last row.
 
     If more than ``MAX_ROWS`` rows would remain, the layers of a block are one row, such as "blocks.0".
@@ -131,7 +131,7 @@ def _build_layer_row(
     members: RowIterable,
     ports: Iterable[Port],
     rows_by_number: Mapping[int, RowFields],
-    kind_by_path: Mapping[str, str],
+    kind_by_path: TextsByName,
 ) -> RowFields:
     """Return the row of a layer: its name is its path or its weights' prefix, and its label lists its operations."""
     *outer_scope, _ = scope = last_row["scope"][:depth]

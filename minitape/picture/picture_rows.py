@@ -17,6 +17,7 @@ from ..engine.types import (
     RowList,
     RowSequence,
     Scope,
+    TextsByName,
     TextSequence,
 )
 from .readable_formulas import format_readable_formula
@@ -119,7 +120,7 @@ ARRAY_OPERATIONS = frozenset(
 LABELS = {"negative": "neg", "pow": "xʸ", "identity": "copy"}
 
 
-def build_formula_fields(texts: TextSequence, operand_names: Mapping[str, str] | None = None) -> RowFields:
+def build_formula_fields(texts: TextSequence, operand_names: TextsByName | None = None) -> RowFields:
     """Return the fields "formula", "rule" and "said" of an operation's row.
 
     Args:
