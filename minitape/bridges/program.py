@@ -22,7 +22,7 @@ from ..explain.caller import warn_at_user_line
 from ..explain.explanation import OptionalExplanation, explain_cause
 from .known_errors import explain_error_by_message
 from .model_page import ModelPage, is_problem
-from .run_watch.report import ProblemGroup, build_problem_group
+from .run_watch.report import ProblemGroupList, build_problem_group
 
 PACKAGES_BY_FRAMEWORK = {
     "torch": {"torch", "lightning", "pytorch_lightning", "transformers"},
@@ -112,7 +112,7 @@ class FrameworkBlock:
         """
         self.framework = framework
         self.page = ModelPage()
-        self.run_problems: list[ProblemGroup] = []
+        self.run_problems: ProblemGroupList = []
         self.remarks: TextList = []
         self.recording: Any = None  # Each bridge has its own class.
         self._options = options

@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from ...common.translation import format_error, join_sentences
 from ...engine.types import JsonObject, NameList, OptionalError, OptionalNumber, OptionalText, TextList, TextSequence
@@ -61,6 +61,10 @@ class ProblemGroup(NamedTuple):
         return "\n".join(lines)
 
 
+# The problems of a page or of a run, in the order in which they are printed.
+ProblemGroupList: TypeAlias = list[ProblemGroup]
+
+
 def _format_patch_sentence(problem: ProblemGroup | Explanation) -> str:
     """Return the patch of a problem or an explanation as a sentence."""
     return format_fix_sentence(Fix(problem.patch_line or problem.line or 0, problem.patch or ""))
@@ -94,7 +98,7 @@ def build_problem_group(explanation: Explanation, names: NameList, heading: str 
     )
 
 
-def list_problem_groups(page: ModelPage) -> list[ProblemGroup]:
+def list_problem_groups(page: ModelPage) -> ProblemGroupList:
     """Return a page's problems, worst first.
 
     Args:
@@ -132,8 +136,8 @@ class RunReport:
     raised: ProblemGroup | None = None
     anomaly: str = ""
     first_anomaly: Anomaly | None = None
-    anomaly_problems: list[ProblemGroup] = field(default_factory=list)
-    problems: list[ProblemGroup] = field(default_factory=list)
+    anomaly_problems: ProblemGroupList = field(default_factory=list)
+    problems: ProblemGroupList = field(default_factory=list)
     remarks: TextList = field(default_factory=list)
     summary: str = ""
     passes: int = 0

@@ -6,7 +6,7 @@ from typing import NoReturn
 
 from ...common.translation import format_error
 from ..nonfinite_values import explain_origin_of_nonfinite_values
-from ..run_watch.report import ProblemGroup, build_problem_group, list_problem_groups
+from ..run_watch.report import ProblemGroupList, build_problem_group, list_problem_groups
 from ..run_watch.side_effects import SideEffects
 from ..run_watch.waiting_copies import CopyRequest
 from .ledger.run_watch import TorchRunWatch
@@ -96,7 +96,7 @@ class CopyWindow:
             pass_number: The number of the last recorded pass.
             error: The error that ended the program, if any.
         """
-        problems: list[ProblemGroup] = []
+        problems: ProblemGroupList = []
         raised = None
         norms: dict[str, float] = {}
         if self._recording is not None:
@@ -133,7 +133,7 @@ class CopyWindow:
         norms = self.watch.norms_by_pass.get(self.low, {})
         return {names.get(key) or self.watch.find_name(key): norm for key, norm in norms.items()}
 
-    def _list_nonfinite_problems(self, recording: TorchRecording) -> list[ProblemGroup]:
+    def _list_nonfinite_problems(self, recording: TorchRecording) -> ProblemGroupList:
         groups = [group for group in list_problem_groups(recording.explain()) if group.kind == "nonfinite"]
         if not groups:
             explanation = explain_origin_of_nonfinite_values(recording)

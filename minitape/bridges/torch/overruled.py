@@ -4,15 +4,15 @@ from collections.abc import Collection, Mapping
 
 from ...explain.causes import get_kind_or_error_kind
 from ..run_watch.accounts import SKIPPED, Account, RunAccounts
-from ..run_watch.report import ProblemGroup
+from ..run_watch.report import ProblemGroup, ProblemGroupList
 
 
 def remove_problems_disproved_by_whole_run(
-    groups: list[ProblemGroup],
+    groups: ProblemGroupList,
     accounts: RunAccounts,
     keys_by_name: Mapping[str, int],
     keys_with_early_gradients: Collection[int],
-) -> list[ProblemGroup]:
+) -> ProblemGroupList:
     """Return the problems that still stand after the whole run.
 
     A non-finite or cleared gradient is not a problem if a gradient scaler skipped its step. A parameter that got no

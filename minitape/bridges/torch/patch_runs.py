@@ -8,7 +8,7 @@ from ..run_watch.patch_trials import (
     judge_patch_for_missing_gradient,
     judge_patch_for_wrong_gradient,
 )
-from ..run_watch.report import ProblemGroup
+from ..run_watch.report import ProblemGroup, ProblemGroupList
 from ..run_watch.waiting_copies import Message
 
 JUDGED_PASSES = 5  # The number of passes that are recorded to see whether a patch corrects a wrong gradient.
@@ -19,7 +19,7 @@ def try_patch_and_add_verdict(
     source: str,
     pass_number: int,
     send_request_and_read_answer: Callable[[Message], Message | None],
-    problems: list[ProblemGroup],
+    problems: ProblemGroupList,
 ) -> ProblemGroup:
     """Try the patch for a problem.
 

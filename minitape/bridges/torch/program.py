@@ -33,6 +33,7 @@ from ..run_watch.anomaly_sentences import (
 from ..run_watch.findings import find_line_that_left_gradients_off, find_run_findings
 from ..run_watch.report import (
     ProblemGroup,
+    ProblemGroupList,
     RunReport,
     build_problem_group,
     is_about_none,
@@ -391,7 +392,7 @@ class WatchedProgram:
         report.is_cut_short = bool(accounts.watch_error)
         return report
 
-    def _add_problems_findings_and_summary(self, report: RunReport, groups: list[ProblemGroup]) -> None:
+    def _add_problems_findings_and_summary(self, report: RunReport, groups: ProblemGroupList) -> None:
         """Add the first steps' problems, the findings from the accounts, and the summary to a report.
 
         Args:
