@@ -16,7 +16,12 @@ from ..explain.explanation import Explanation, replace_whole_name
 from ..explain.reasons.object_names import share_searches_between_questions
 from ..explain.reasons.suspects import CheckedRun
 from ..explain.translated_sentences import fill
-from ..recording.recorded_rows import BackwardPass, OptionalArray, collect_rows_and_connected_ancestors
+from ..recording.recorded_rows import (
+    BackwardPass,
+    OptionalArray,
+    OptionalBackwardPass,
+    collect_rows_and_connected_ancestors,
+)
 from ..recording.value_summary import ValueSummary, to_float_array
 from .model_page import GradientStatistics, ModelPage, SourceExplanations, select_sources_by_part_of_name
 from .recording import Recording, RowNumber, SourcesByName
@@ -232,7 +237,7 @@ class Checkup:
         """The facts on which the checks for wrong gradients rely."""
         return self.recording.build_checked_run()
 
-    def _find_last_sweep_reaching(self, source: Any) -> BackwardPass | None:
+    def _find_last_sweep_reaching(self, source: Any) -> OptionalBackwardPass:
         """Return the last backward pass that reached a source, or None if none did."""
         adjoints = self._list_sweeps_and_adjoints(source)
         return adjoints[-1][0] if adjoints else None

@@ -26,7 +26,7 @@ from ..picture.shown_values import leave_out_texts_if_long
 from ..picture.snapshot_types import Kind, ResultFields, Snapshot
 from ..picture.snapshots import build_snapshot
 from ..picture.source import PictureSource
-from ..recording.recorded_rows import BackwardPass, Escape, RecordedRow, RowFacts
+from ..recording.recorded_rows import BackwardPass, Escape, OptionalBackwardPass, RecordedRow, RowFacts
 from ..recording.sites import Site, get_site_running_in_frame, read_source_lines
 from .framework_adapter import RowNumber as RowNumber
 from .picture_reader import (
@@ -356,7 +356,7 @@ class Recording(PictureSource):
         """
         return sweep.sources or [row for row in sorted(sweep.adjoints) if self.rows[row].kind != "operation"]
 
-    def find_last_sweep(self, target: Any = None) -> BackwardPass | None:
+    def find_last_sweep(self, target: Any = None) -> OptionalBackwardPass:
         """Return the last sweep (from ``target``, if given), or None if no such sweep ran."""
         if target is None:
             return self.sweeps[-1] if self.sweeps else None
@@ -371,7 +371,7 @@ class Recording(PictureSource):
         passes = self.sweeps[::-1]
         return [sweep for sweep in passes if row in sweep.target] or [sweep for sweep in passes if row in sweep.edges]
 
-    def find_last_sweep_from_or_else_through(self, row: OptionalNumber) -> BackwardPass | None:
+    def find_last_sweep_from_or_else_through(self, row: OptionalNumber) -> OptionalBackwardPass:
         """Return the last sweep that began at a row, or else the last sweep that passed through it, or None."""
         return next(iter(self.list_sweeps_from_or_else_through(row)), None)
 

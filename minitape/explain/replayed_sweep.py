@@ -20,7 +20,7 @@ from ..engine.record.record import MAX_SMALL_SIZE
 from ..engine.table.float_warnings import OFF, WARNINGS, restore_fp_errors
 from ..engine.tensor.tensor import wrap_array_with_origin
 from ..engine.types import ArraysByRow, TargetOrSource, TargetsOrSources
-from ..recording.recorded_rows import BackwardPass
+from ..recording.recorded_rows import BackwardPass, OptionalBackwardPass
 from ..recording.tape_reachability import TapeReachability
 from ..recording.value_summary import ValueSummary
 
@@ -45,7 +45,7 @@ def replay_sweep(
     row_of_node: dict[Hashable, int],
     seeds: ArraysByRow,
     sources: Iterable[TargetOrSource],
-) -> BackwardPass | None:
+) -> OptionalBackwardPass:
     """Repeat the sweep from the given seeds to the sources.
 
     Args:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Sequence
 from copy import copy
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, Protocol, TypedDict
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypedDict
 
 import numpy as np
 
@@ -346,6 +346,10 @@ class BackwardPass:
         }
         for row, (shares, index) in last_places.items():
             shares[index] = shares[index]._replace(total=self.adjoints[row])
+
+
+# A backward pass, if the program ran one that fits.
+OptionalBackwardPass: TypeAlias = BackwardPass | None
 
 
 def collect_rows_and_ancestors(

@@ -23,7 +23,7 @@ from ...common.grouping import group_values_by_key
 from ...engine.record.interrupt_safe import TemporaryAttributes
 from ...engine.types import OptionalNumber
 from ...picture.snapshot_types import InsideFields
-from ...recording.recorded_rows import BackwardPass
+from ...recording.recorded_rows import BackwardPass, OptionalBackwardPass
 from ...recording.sites import find_user_call_stack
 from ...recording.value_summary import to_float_array
 from ..framework_patches import RecordingBlock
@@ -279,7 +279,7 @@ def filter_sweeps_by_source(sweeps: Iterable[BackwardPass], source: Any) -> list
 
 
 def replay_call_of_row(
-    recording: TensorFlowRecording, call_row: int, sweep: BackwardPass | None, seeds_with_ones: bool = False
+    recording: TensorFlowRecording, call_row: int, sweep: OptionalBackwardPass, seeds_with_ones: bool = False
 ) -> ReplayedCall | None:
     """Repeat the call that a row stands for.
 
@@ -341,7 +341,7 @@ def build_inside_fields_of_calls(
 
 
 def _build_inside_of_call(
-    recording: TensorFlowRecording, call_row: int, sweep: BackwardPass | None
+    recording: TensorFlowRecording, call_row: int, sweep: OptionalBackwardPass
 ) -> InsideFields | None:
     recorded_row = recording.rows[call_row]
     replay = (

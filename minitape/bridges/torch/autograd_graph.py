@@ -16,7 +16,7 @@ from torch import Tensor
 from torch.utils.hooks import RemovableHandle
 
 from ...engine.types import OptionalNumber, RowByRow, RowList, RowSet
-from ...recording.recorded_rows import BackwardPass
+from ...recording.recorded_rows import BackwardPass, OptionalBackwardPass
 from ...recording.sites import NOWHERE, Site
 from ..recording import RecordedRow
 
@@ -51,7 +51,7 @@ class TorchGraph:
         self._leaf_hooks: list[tuple[Tensor, Callable]] = []
         self._requested_rows: RowSet = set()  # The results that have their own hook.
         self._task_id = -1
-        self.current_sweep: BackwardPass | None = None
+        self.current_sweep: OptionalBackwardPass = None
         # For each row, the sum of its shares so far, and the kept value if there was only one share.
         self._partial_sums: dict[int, tuple[Tensor, TorchValue | None]] = {}
 

@@ -15,7 +15,7 @@ from ...explain.explanation import Explanation
 from ...explain.reasons.object_names import share_searches_between_questions
 from ...explain.reasons.suspects import CheckedRun
 from ...explain.translated_sentences import UNNAMED_TENSOR, fill
-from ...recording.recorded_rows import BackwardPass, OptionalArray
+from ...recording.recorded_rows import BackwardPass, OptionalArray, OptionalBackwardPass
 from ...recording.sites import Site
 from ..checkup import Checkup, FrameworkRecording
 from ..framework_patches import RecordingBlock
@@ -49,7 +49,7 @@ class TorchRecording(FrameworkRecording):
         super().__init__("torch")
         self.error: tuple[Exception, Site] | None = None
         self.failed_source_rows: RowList = []
-        self.failed_sweep: BackwardPass | None = None
+        self.failed_sweep: OptionalBackwardPass = None
         self.explains_steps = True
         self.log = TorchLog(self)
 

@@ -19,7 +19,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ...common.shared_results import get_or_build_shared_result
-from ...engine.types import RowList, RowsByRow, RowSet
+from ...engine.types import OptionalBackwardPass, RowList, RowsByRow, RowSet
 from ...recording.recorded_rows import BackwardPass, Escape, InputEdge, RecordedRow, collect_rows_and_ancestors
 from ...recording.sites import NOWHERE, CallStack, Site
 from ..causes import Kind, get_kind_name_or_error_kind, get_kind_or_error_kind
@@ -124,7 +124,7 @@ class Question:
     source: Any
     target: Any = None
     escapes: Sequence[Escape] = ()
-    sweep: BackwardPass | None = None
+    sweep: OptionalBackwardPass = None
     name: str = ""
     block_clock: int = 0
     shared_rows: Sequence[RecordedRow] | None = None

@@ -31,10 +31,10 @@ from ...recording.graph_nodes import (
 )
 from ...recording.recorded_rows import (
     OTHER_RECORDING,
-    BackwardPass,
     Escape,
     InputEdge,
     OptionalArray,
+    OptionalBackwardPass,
     RecordedRow,
     RowKind,
 )
@@ -314,7 +314,7 @@ class TapeAdapter(Adapter):
                 self.rows_by_name.setdefault(name, []).append(row.index)
 
     @cached_property
-    def sweep(self) -> BackwardPass | None:
+    def sweep(self) -> OptionalBackwardPass:
         """A replay of the backward sweep to all sources that have a gradient, or None if no replay is possible."""
         sources = [source for source in self.reachability.sources if self.reachability.is_connected(source)]
         return replay_sweep(self.reachability, self.row_of_node, build_unit_seeds(self.reachability), sources)

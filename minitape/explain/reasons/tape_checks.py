@@ -12,7 +12,7 @@ from ...engine.record.provenance import find_creation_stack
 from ...engine.tensor.variable import UnreadVariable
 from ...engine.types import LIST_OR_TUPLE, TargetOrSource, TargetsOrSources
 from ...recording.graph_nodes import Break, CodePlace, build_call_stack_outermost_first, find_origin_place, to_site
-from ...recording.recorded_rows import OTHER_RECORDING, BackwardPass, Escape, RecordedRow
+from ...recording.recorded_rows import OTHER_RECORDING, Escape, OptionalBackwardPass, RecordedRow
 from ...recording.sites import NOWHERE, Site, find_innermost_site
 from ...recording.value_origins import find_origin
 from ...recording.value_summary import ValueSummary
@@ -465,7 +465,7 @@ def move_finding_into_call(
     return unchanged
 
 
-def _replay_sweep_inside_function_call(adapter: TapeAdapter, adjoint: ValueSummary) -> BackwardPass | None:
+def _replay_sweep_inside_function_call(adapter: TapeAdapter, adjoint: ValueSummary) -> OptionalBackwardPass:
     """Replay the backward sweep inside a function call.
 
     Args:
