@@ -63,7 +63,7 @@ from .misuse_watch import (
 )
 from .scaler_watch import ScalerWatch
 from .schedule_watch import ScheduleWatch
-from .tensor_accounts import TensorAccount, WeightSample, measure_norms
+from .tensor_accounts import TensorAccount, TensorAccountList, WeightSample, measure_norms
 
 if TYPE_CHECKING:
     from ..row_log import TorchLog
@@ -87,7 +87,7 @@ class FollowedOptimizer:
     """
 
     account: OptimizerAccount
-    tensor_accounts: list[TensorAccount] = field(default_factory=list)
+    tensor_accounts: TensorAccountList = field(default_factory=list)
     group_sizes: Sizes = ()
     passes_before: int = 0  # For a step with a closure, the number of backward passes before it.
     sample: WeightSample | None = None
@@ -241,12 +241,12 @@ class TorchRunWatch:
             account = self.tensor_accounts[id(tensor)] = TensorAccount(tensor)
         return account
 
-    def _list_known_accounts(self, tensors: Iterable[Tensor]) -> list[TensorAccount]:
+    def _list_known_accounts(self, tensors: Iterable[Tensor]) -> TensorAccountList:
         """Return the accounts of the given leaves, skipping any leaf without an account."""
         accounts = (self.tensor_accounts.get(id(tensor)) for tensor in tensors)
         return [account for account in accounts if account is not None]
 
-    def _close_gone_accounts_and_list_others(self) -> list[TensorAccount]:
+    def _close_gone_accounts_and_list_others(self) -> TensorAccountList:
         """Return the accounts of all leaves that still exist, and close the accounts of the others."""
         gone = [account for account in self.tensor_accounts.values() if account.tensor_ref() is None]
         for account in gone:
@@ -376,7 +376,7 @@ class TorchRunWatch:
                 self._list_accounts_reached_by(contribution), contribution.site
             )
 
-    def _list_accounts_reached_by(self, contribution: Contribution) -> list[TensorAccount]:
+    def _list_accounts_reached_by(self, contribution: Contribution) -> TensorAccountList:
         return [
             account for account in self._close_gone_accounts_and_list_others() if contribution in account.pending[-1:]
         ]
@@ -533,7 +533,7 @@ class TorchRunWatch:
 
     def _record_clip_and_list_accounts_with_gradient(
         self, parameters: Tensors, site: Site, limit: float
-    ) -> list[TensorAccount]:
+    ) -> TensorAccountList:
         """Record a gradient-clipping call, and return the accounts of the clipped gradients.
 
         Args:
@@ -654,7 +654,7 @@ class TorchRunWatch:
 
     def record_use_and_list_accounts_with_gradient(
         self, followed: FollowedOptimizer, fate: str, site: Site
-    ) -> list[TensorAccount]:
+    ) -> TensorAccountList:
         """Record that a step uses or skips the gradients of an optimizer's parameters.
 
         Args:
@@ -692,7 +692,7 @@ class TorchRunWatch:
             del self._stepped_on[pass_number]
         return used
 
-    def _record_norms_and_compute_finite_total_norm(self, accounts: list[TensorAccount], site: Site) -> float:
+    def _record_norms_and_compute_finite_total_norm(self, accounts: TensorAccountList, site: Site) -> float:
         """Measure the gradients of the given accounts, and record the first non-finite gradient.
 
         Args:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from math import isfinite
+from typing import TypeAlias
 from weakref import ref
 
 import torch
@@ -155,6 +156,10 @@ class TensorAccount(Account):
         if tensor._version != self.tensor_version:
             return True
         return self.pass_fingerprint is not None and not has_fingerprint(tensor, self.pass_fingerprint)
+
+
+# The accounts of several leaves.
+TensorAccountList: TypeAlias = list[TensorAccount]
 
 
 def has_fingerprint(tensor: Tensor, fingerprint: OptionalTensor) -> bool:
