@@ -19,14 +19,20 @@ from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ...common.shared_results import get_or_build_shared_result
-from ...engine.types import OptionalBackwardPass, RowList, RowsByRow, RowSet
-from ...recording.recorded_rows import BackwardPass, Escape, InputEdge, RecordedRow, collect_rows_and_ancestors
+from ...engine.types import OptionalFlag, OptionalNumber, RowList, RowsByRow, RowSet, TextsByName
+from ...recording.recorded_rows import (
+    BackwardPass,
+    Escape,
+    InputEdge,
+    OptionalBackwardPass,
+    RecordedRow,
+    collect_rows_and_ancestors,
+)
 from ...recording.sites import NOWHERE, CallStack, Site
 from ..causes import Kind, get_kind_name_or_error_kind, get_kind_or_error_kind
 from .program_text import find_statement, unparse
 
 if TYPE_CHECKING:
-    from ...engine.types import OptionalFlag, OptionalNumber, RowList, RowSet, TextsByName
     from .adapter import Adapter
 
 Result = TypeVar("Result")
