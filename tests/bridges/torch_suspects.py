@@ -19,20 +19,6 @@ net = nn.Linear(4, 1); opt = torch.optim.SGD(net.parameters(), 0.1)
 x = torch.randn(8, 4); y = (x[:, :1] > 0).float()
 loss = F.binary_cross_entropy(y, net(x).sigmoid())  #! #- loss = F.binary_cross_entropy(net(x).sigmoid(), y)
 loss.backward(); opt.step(); opt.zero_grad()
-#@ a_handwritten_dropout_through_data in_part
-first, second = nn.Linear(4, 8), nn.Linear(8, 1)
-opt = torch.optim.SGD([*first.parameters(), *second.parameters()], 0.1)
-for _ in range(2):
-    h = torch.sigmoid(first(torch.randn(6, 4)))
-    h.data *= torch.rand_like(h) < 0.5  #! #- h = h * (torch.rand_like(h) < 0.5)
-    opt.zero_grad(); second(h).pow(2).mean().backward(); opt.step()
-#@ scores_are_masked_through_data connected
-first, second = nn.Linear(4, 8), nn.Linear(8, 1)
-opt = torch.optim.SGD([*first.parameters(), *second.parameters()], 0.1)
-for _ in range(2):
-    scores = first(torch.randn(6, 4))
-    scores.data.masked_fill_(torch.arange(8) > 4, -float("inf"))
-    opt.zero_grad(); second(torch.softmax(scores, -1)).pow(2).mean().backward(); opt.step()
 #@ weights_broadcast broadcast
 model = nn.Linear(5, 3)
 opt = torch.optim.SGD(model.parameters(), 0.1)

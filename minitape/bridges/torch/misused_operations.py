@@ -23,7 +23,6 @@ RECURRENT_OPS = {"lstm", "gru", "rnn_tanh", "rnn_relu"}
 MIN_STEPS = 3
 EQUAL = 1e-6  # Equal rows may differ by rounding, relative to their values.
 PIECEWISE_LINEAR_OPS = set("relu leaky_relu rrelu prelu relu6 hardtanh threshold hardsigmoid clamp abs maximum".split())
-STRAIGHT_THROUGH_OPS = set("round floor ceil trunc sign clamp clamp_min clamp_max clip copy".split())
 FUNCTIONAL_DROPOUTS = {"F.dropout", "nn.functional.dropout", "torch.nn.functional.dropout"}
 
 
@@ -88,27 +87,6 @@ def check_addition_at_repeated_indices(run: CheckedRun) -> Suspicions:
             if lost:
                 fields = {"n": lost, "all": indices[0].size}
                 yield build_row_suspicion(row, "in_part", fields, "repeated")
-
-
-def check_results_changed_through_data(run: CheckedRun) -> Suspicions:
-    """Find a result that the program changes in place through ``.data``, so that autograd does not notice the change.
-
-    Args:
-        run: The run to check.
-    """
-    for before, after in run.recording.log.in_place_changes:
-        changed, change = run.rows[before], run.rows[after]
-        # Rounding and similar changes are often meant to pass the gradient straight through.
-        if changed.cause != "data" or change.op in STRAIGHT_THROUGH_OPS:
-            continue
-        result = run.rows[changed.inputs[0]]
-        values, new_values, adjoint = run.find_array(before), run.find_array(after), run.find_adjoint(result.index)
-        if values is None or new_values is None or adjoint is None:
-            continue
-        # The mask before a softmax changes only elements that get no gradient.
-        if values.shape == adjoint.shape and adjoint[values != new_values].any():
-            suspicion = build_row_suspicion(result, "in_part", {"what": change.op}, "data")
-            yield suspicion._replace(site=change.site)
 
 
 def check_units_that_stay_equal(run: CheckedRun) -> Suspicions:

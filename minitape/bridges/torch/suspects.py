@@ -36,7 +36,6 @@ from .custom_functions import is_call_repeatable_and_derivative_intended, measur
 from .misused_operations import (
     check_addition_at_repeated_indices,
     check_log_probs_indexed_with_all_labels,
-    check_results_changed_through_data,
     check_targets_outside_activation_range,
     check_units_that_stay_equal,
     check_zero_second_derivatives,
@@ -118,7 +117,6 @@ def build_checked_run(recording: TorchRecording) -> CheckedRun:
             check_state_detached_in_each_loop_step,
             check_units_that_stay_equal,
             check_zero_second_derivatives,
-            check_results_changed_through_data,
             check_value_added_and_subtracted,
         ),
         find_source_rows=recording.list_rows,

@@ -441,12 +441,6 @@ CAUSES = (
         is piecewise linear. It therefore contributes nothing to the gradient.
         Fix: Use a smooth activation function if you need second derivatives: tanh, softplus or silu.
 
-        [torch: data]
-        Part of the gradient is wrong. {what}{line} changes a value in place through .data, and autograd computes the
-        gradient as if the value had not changed.
-        Fix: Assign a new tensor instead, such as h = h * mask. If the change should have no gradient, write h = h +
-        (changed - h).detach().
-
         [torch: steps]
         Part of the gradient is missing. {what}{line} cuts off the result of the previous iteration, {n} times in
         total, so only the last iteration gets a gradient.
