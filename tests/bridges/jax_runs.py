@@ -251,34 +251,12 @@ def loss(w, x):
 w = jnp.ones(3)
 for number in range(9):
     w = w - 0.01 * jax.grad(loss)(w, jnp.ones((4, 3)) * (number != 7))
-#@ the_new_values_of_a_loop_get_lost not_applied
-def loss(params):
-    return jnp.sum((params["w"] + params["b"] - 3.0) ** 2)
-params = {"b": jnp.zeros(3), "w": jnp.ones(3)}
-for step in range(6):
-    value, gradients = jax.value_and_grad(loss)(params)
-    for p, g in zip(params.values(), gradients.values()):  #- params = params | {"b": params["b"] - gradients["b"] / 9}
-        p = p - 0.1 * g  #!  #-
-#@ the_new_tree_is_thrown_away not_applied
-def loss(params):
-    return jnp.sum((params["w"] + params["b"] - 3.0) ** 2)
-params = {"b": jnp.zeros(3), "w": jnp.ones(3)}
-step = jax.jit(jax.grad(loss))
-for _ in range(6):
-    g = step(params)
-    jax.tree.map(lambda p, g: p - g / 9, params, g)  #!  #- params = jax.tree.map(lambda p, g: p - g / 9, params, g)
-#@ a_number_of_each_step_is_not_read connected
-w = jnp.ones(3)
-for step in range(6):
-    slope = jax.grad(lambda w: jnp.sum((w - 1.5) ** 3))(w)
-    cosine = w @ slope / (jnp.linalg.norm(w) * jnp.linalg.norm(slope) + 1e-9)
 #@ several_gradients_of_the_same_array connected
 def loss(w):
     return jnp.sum((w - 1.0) ** 2)
 w = jnp.zeros(3)
 for step in range(5):
-    tried = w - 0.1 * jax.grad(loss)(w)
-    print(loss(tried))
+    unused = w - 0.1 * jax.grad(loss)(w)
 #@ an_example_under_vmap_has_a_nan_gradient nan_backward
 def length(x, scale):
     return scale * jnp.sqrt(jnp.sum(x ** 2))  #!  #- return scale * jnp.sqrt(jnp.sum(x ** 2) + 1e-9)

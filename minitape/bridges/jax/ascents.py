@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -87,12 +86,7 @@ def explain_ascent(recordings: list[JaxRecording]) -> OptionalExplanation:
     if not name or not is_trained or not is_positive or find_intent("".join(read_source_lines(call.file))):
         return None
     variant = "chain" if recording.updates else ""
-    lines = (
-        statement.line
-        for statement in iter_statements_reading_parameters_and_gradient(recording)
-        if list_nodes(statement.node, ast.Add) and not _has_minus(statement)
-    )
-    line = _find_chain_without_minus(call.file) if variant else next(lines, None)
+    line = _find_chain_without_minus(call.file) if variant else _find_line_adding_gradient(recording, origin, call)
     fields = {"n": min(map(len, fractions)), "what": name}
     return explain_cause("jax", "wrong_sign", (call.file, line), variant, fields) if line else None
 
@@ -112,26 +106,22 @@ def _find_chain_without_minus(file: str) -> OptionalNumber:
     return None
 
 
-def iter_statements_reading_parameters_and_gradient(recording: JaxRecording) -> Iterator[Statement]:
-    """Yield the statements that read the parameters and the gradient in the function that computes the gradient.
-
-    Args:
-        recording: The recording of the differentiated function.
-    """
-    origin = JaxOrigin(*recording.recorded_call)
-    call = find_statement(origin.call_site)
+def _find_line_adding_gradient(recording: JaxRecording, origin: JaxOrigin, call: Statement) -> OptionalNumber:
+    """Return the line that adds the gradient to the parameters, or None if no line is found."""
     expressions = origin.list_argument_expressions(recording.list_differentiated_leaves()[0])
     parameter_names = {find_root_name(expression) for expression, _ in expressions}
     gradient_names = recording.collect_gradient_names()
     for statement in list_statements(call.file):
         is_step = statement is call or gradient_names & statement.read_names
-        if not is_step or statement.enclosing_functions != call.enclosing_functions:
-            continue
-        if isinstance(statement.node, ast.For):  # The loop gives the parameters and their gradients other names.
-            gradient_names.update(statement.bound_names)
-            parameter_names.update(statement.bound_names)
-        elif parameter_names & statement.read_names:
-            yield statement
+        if (
+            is_step
+            and list_nodes(statement.node, ast.Add)
+            and statement.enclosing_functions == call.enclosing_functions
+            and parameter_names & statement.read_names
+            and not _has_minus(statement)
+        ):
+            return statement.line
+    return None
 
 
 def _has_minus(statement: Statement) -> bool:
@@ -149,11 +139,7 @@ def find_optax_masked_adding_raw_gradients(recording: JaxRecording) -> Site | No
     is_added = any(len(steps) >= MIN_STEPS and min(steps) > 0.99 for steps in fractions)
     has_descent = any(steps and max(steps) < 0.5 for steps in fractions)
     file = recording.recorded_call.site[0]
-    sites = [
-        (file, call.lineno)
-        for statement in list_statements(file)
-        for call in statement.calls
-        if find_last_name_of_dotted_path(call.func) == "masked"
-    ]
-    is_found = is_added and has_descent and recording.updates and len(sites) == 1
-    return sites[0] if is_found and not _has_minus(find_statement(sites[0])) else None
+    statements = [statement for statement in list_statements(file) if statement.find_call("masked")]
+    calls = [call for item in statements for call in item.calls if find_last_name_of_dotted_path(call.func) == "masked"]
+    is_found = is_added and has_descent and recording.updates and len(calls) == 1
+    return (file, calls[0].lineno) if is_found and not _has_minus(statements[0]) else None

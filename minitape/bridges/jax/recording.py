@@ -87,7 +87,6 @@ class JaxRecording(FrameworkRecording):
         differentiated_rows: The rows of the differentiated leaves.
         unchanged_counts: For each argument row, the number of times a step recomputed the argument without changing
             it.
-        same_count: The number of gradients in a row that were computed for the same arrays, without a step in between.
         updates: For each argument row, the effect of the last ``apply_updates`` call on the argument.
         fractions_moved_uphill: For each argument row and each step so far, the fraction of the elements that moved
             along the gradient.
@@ -117,7 +116,6 @@ class JaxRecording(FrameworkRecording):
         self.target_row: OptionalNumber = None
         self.differentiated_rows: RowList = []
         self.unchanged_counts: dict[int, int] = {}
-        self.same_count = 0
         self.updates: dict[int, UpdateFact] = {}
         self.fractions_moved_uphill: dict[int, FloatList] = {}
         self.gradient_stack: CallStack = ()
@@ -182,7 +180,6 @@ class JaxRecording(FrameworkRecording):
                 the new recording.
         """
         self.other_step_stack = previous.other_step_stack
-        self.same_count = previous.same_count + 1
         earlier_leaves = previous.list_differentiated_leaves()
         gradients = dict(zip(previous.differentiated_rows, tree_leaves(previous.gradient), strict=False))
         for earlier, leaf in zip(earlier_leaves, self.list_differentiated_leaves(), strict=False):
@@ -191,7 +188,6 @@ class JaxRecording(FrameworkRecording):
                 self.updates.setdefault(leaf.row, update)
             # A program may request several gradients with respect to the same array before it takes a step.
             took_no_step = earlier.value is leaf.value and (update is None or not update.is_moved)
-            self.same_count *= took_no_step
             # JAX deletes arrays that are donated to a compiled function.
             if hasattr(earlier.value, "is_deleted") and earlier.value.is_deleted():
                 continue

@@ -1,6 +1,5 @@
 """Find wrong gradients in JAX, using the shared checks with the names of JAX operations."""
 
-import re
 from math import inf
 
 import numpy as np
@@ -8,7 +7,6 @@ import numpy as np
 from ...engine.types import OptionalNumber
 from ...explain.caller import format_place_suffix
 from ...explain.operation_families import OperationNames
-from ...explain.reasons.program_text import unparse
 from ...explain.reasons.suspects import (
     EQUALITY_TOLERANCE,
     CheckedRun,
@@ -20,9 +18,7 @@ from ...explain.reasons.suspects import (
 )
 from ...recording.recorded_rows import RecordedRow
 from ...recording.value_summary import to_float_array
-from ..framework_adapter import is_any_name_read_later
 from .adapter import JaxAdapter
-from .ascents import MIN_STEPS, iter_statements_reading_parameters_and_gradient
 from .custom_rules import check_custom_derivative_rules
 from .optax_checks import check_labels_passed_as_logits
 from .program_origin import JaxOrigin
@@ -40,7 +36,6 @@ OPERATION_NAMES = OperationNames(
     normalizing_ops=(),
     saturating_ops={"logistic", "tanh"},
 )
-find_sum_of_named_value = re.compile(r"[\w\]] [-+]=? ").search  # ``w - rate * g``, but not ``norm(g) + 1e-9``.
 # These jax.nn functions receive logits. The keys are the first operations inside the functions.
 LOGIT_FUNCTIONS = {"sub": "log_softmax", "neg": "log_sigmoid", "logaddexp": "softplus"}
 
@@ -58,7 +53,6 @@ def build_checked_run(recording: JaxRecording) -> CheckedRun:
         checks=(
             check_updates_lost_to_rounding,
             check_gradients_that_change_no_parameter,
-            check_new_values_that_nothing_reads,
             check_shares_that_cancel_to_rounding_error,
             check_custom_derivative_rules,
             check_labels_passed_as_logits,
@@ -110,20 +104,6 @@ def check_gradients_that_change_no_parameter(run: CheckedRun) -> Suspicions:
         variant = "elsewhere"
         site = recording.gradient_stack[: len(recording.other_step_stack)][-1]
     yield Suspicion("not_applied", site, fields, min(unchanged_counts), only_rows=unchanged_counts, variant=variant)
-
-
-def check_new_values_that_nothing_reads(run: CheckedRun) -> Suspicions:
-    """Find a line that adds the gradient to the parameters, if nothing reads the sum.
-
-    The gradient must have been computed for the same arrays several times in a row.
-    """
-    recording: JaxRecording = run.recording
-    rows = recording.differentiated_rows if recording.same_count > MIN_STEPS else []
-    for statement in iter_statements_reading_parameters_and_gradient(recording) if rows else ():
-        names = statement.bound_names
-        is_sum = find_sum_of_named_value(unparse(statement.node)) and (names or statement.find_call("map"))
-        if is_sum and not is_any_name_read_later(statement, names):
-            yield Suspicion("not_applied", statement.site, {"n": MIN_STEPS}, rows[0], only_rows=rows, variant="dropped")
 
 
 def check_updates_lost_to_rounding(run: CheckedRun) -> Suspicions:
