@@ -335,14 +335,6 @@ def step(w, state):
     return optax.apply_updates(w, updates), state
 for _ in range(5):
     w, unused = step(w, state)  #!  #- w, state = step(w, state)
-#@ the_gradient_is_always_computed_for_the_first_values not_applied
-import optax
-w, optimizer = jnp.ones(3), optax.sgd(0.1, momentum=0.9)
-best, state = w, optimizer.init(w)
-for _ in range(6):
-    gradient = jax.grad(lambda w: jnp.sum((w - 3) ** 2))(w)  #!  #- gradient = jax.grad(lambda w: jnp.sum(w**2))(best)
-    updates, state = optimizer.update(gradient, state)
-    best = optax.apply_updates(best, updates)
 #@ the_new_parameters_get_another_name not_applied
 import optax
 w, adam = jnp.ones(3), optax.adam(0.1)

@@ -40,7 +40,6 @@ def build_steps(counts, updates, differentiated=(0,), unchanged_at_end=True, dty
         updates=facts,
         argument_leaves=[SimpleNamespace(row=row, value=np.float16(value)) for row in counts],
         is_unchanged_at_end=lambda leaf: unchanged_at_end,
-        other_step_stack=(),
     )
     return build_run(rows, op_names=suspects.OPERATION_NAMES, recording=recording)
 

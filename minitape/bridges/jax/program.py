@@ -560,7 +560,6 @@ class SampledGradients:
         try:
             with redirect_stdout(StringIO()):
                 recording = record(function, *args, argnums=argnums, has_aux=has_aux)
-            recording.gradient_stack = find_user_call_stack()
             key = _get_code_or_function(function), argnums
             if not self._are_gradients_accumulated:
                 recording.record_arguments_unchanged_or_moved_uphill(self._latest_recordings.get(key, recording))

@@ -90,9 +90,6 @@ class JaxRecording(FrameworkRecording):
         updates: For each argument row, the effect of the last ``apply_updates`` call on the argument.
         fractions_moved_uphill: For each argument row and each step so far, the fraction of the elements that moved
             along the gradient.
-        gradient_stack: The lines that led to the gradient, outermost first, if the program computed it.
-        other_step_stack: The lines that led to an optimizer step that started from other values than the ones at which
-            the gradient was computed, if there was one.
         unreached_rows: The differentiated rows that no adjoint reached. Their gradients are zero.
         final_leaves: The arrays that the program's last steps returned, or an empty list while the program may take
             more steps.
@@ -118,8 +115,6 @@ class JaxRecording(FrameworkRecording):
         self.unchanged_counts: dict[int, int] = {}
         self.updates: dict[int, UpdateFact] = {}
         self.fractions_moved_uphill: dict[int, FloatList] = {}
-        self.gradient_stack: CallStack = ()
-        self.other_step_stack: CallStack = ()
         self.unreached_rows: RowSet = set()
         self.final_leaves: list = []
 
@@ -179,7 +174,6 @@ class JaxRecording(FrameworkRecording):
             previous: The previous recording of the same function. Its updates, counts and fractions are carried over to
                 the new recording.
         """
-        self.other_step_stack = previous.other_step_stack
         earlier_leaves = previous.list_differentiated_leaves()
         gradients = dict(zip(previous.differentiated_rows, tree_leaves(previous.gradient), strict=False))
         for earlier, leaf in zip(earlier_leaves, self.list_differentiated_leaves(), strict=False):
@@ -223,9 +217,6 @@ class JaxRecording(FrameworkRecording):
             call_stack: The lines that led to the call, outermost first.
         """
         results_by_id = {id(old): results for old, *results in zip(old_leaves, new_leaves, updates, strict=True)}
-        for leaf, old in zip(self.list_differentiated_leaves()[:1], old_leaves, strict=False):
-            if id(leaf.value) not in results_by_id and np.shape(leaf.value) == np.shape(old):
-                self.other_step_stack = call_stack
         for leaf in self.argument_leaves:
             if id(leaf.value) in results_by_id:
                 new, update = results_by_id[id(leaf.value)]

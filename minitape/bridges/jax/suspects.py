@@ -5,7 +5,6 @@ from math import inf
 import numpy as np
 
 from ...engine.types import OptionalNumber
-from ...explain.caller import format_place_suffix
 from ...explain.operation_families import OperationNames
 from ...explain.reasons.suspects import (
     EQUALITY_TOLERANCE,
@@ -88,21 +87,23 @@ def check_gradients_that_change_no_parameter(run: CheckedRun) -> Suspicions:
         return
     updates = [recording.updates[row] for row in unchanged_counts if row in recording.updates]
     moves = [update for update in updates if update.is_moved]
-    sites = [update.site for update in moves or updates] or [
-        statement.site
-        for leaf in recording.argument_leaves
-        if leaf.row in unchanged_counts
-        for statement in JaxOrigin(*recording.recorded_call).list_statements_updating_argument(leaf)
-    ][-1:]
-    is_changed_later = not any(map(recording.is_unchanged_at_end, recording.argument_leaves))
-    if not sites or (updates and not moves and is_changed_later):
+    if updates and not moves and not any(map(recording.is_unchanged_at_end, recording.argument_leaves)):
         return
-    site = sites[0]
-    variant = "dropped" if moves else "rate" if updates else "unchanged"
-    fields = {"n": max(unchanged_counts.values()), "other": format_place_suffix(site)}
-    if moves and recording.other_step_stack:
-        variant = "elsewhere"
-        site = recording.gradient_stack[: len(recording.other_step_stack)][-1]
+    if updates:
+        variant = "dropped" if moves else "rate"
+        site = (moves or updates)[0].site
+    else:
+        statements = [
+            statement
+            for leaf in recording.argument_leaves
+            if leaf.row in unchanged_counts
+            for statement in JaxOrigin(*recording.recorded_call).list_statements_updating_argument(leaf)
+        ]
+        if not statements:
+            return
+        variant = "unchanged"
+        site = statements[-1].site
+    fields = {"n": max(unchanged_counts.values())}
     yield Suspicion("not_applied", site, fields, min(unchanged_counts), only_rows=unchanged_counts, variant=variant)
 
 

@@ -241,11 +241,6 @@ CAUSES = (
         Fix: Return the new parameters from the step, and pass them to the next step. To change a module of flax.nnx in
         place, compile the step with nnx.jit. jax.jit only changes a copy of it.
 
-        [jax: elsewhere]
-        The gradient was computed{line} {n} times in a row for the same values, although the optimizer step{other}
-        computed new values and continued from them.
-        Fix: Compute the gradient for the new values. A TrainState of Flax holds them as state.params.
-
         [jax: raw]
         Each step adds the gradient itself to the parameter, so the loss grows. optax.masked{line} does not change the
         gradients that its mask leaves out.
