@@ -26,7 +26,7 @@ from ..picture.shown_values import leave_out_texts_if_long
 from ..picture.snapshot_types import Kind, ResultFields, Snapshot
 from ..picture.snapshots import build_snapshot
 from ..picture.source import PictureSource
-from ..recording.recorded_rows import BackwardPass, Escape, OptionalBackwardPass, RecordedRow, RowFacts
+from ..recording.recorded_rows import BackwardPass, Escape, OptionalBackwardPass, RecordedRow, RecordedRowList, RowFacts
 from ..recording.sites import Site, get_site_running_in_frame, read_source_lines
 from .framework_adapter import RowNumber as RowNumber
 from .picture_reader import (
@@ -114,7 +114,7 @@ class Recording(PictureSource):
         """Create an empty recording of a program in ``framework``."""
         self.framework = framework
         self.internal_error: Exception | None = None
-        self.rows: list[RecordedRow] = []
+        self.rows: RecordedRowList = []
         self.sweeps: list[BackwardPass] = []
         self.events: list[dict] = []
         self.escapes: list[Escape] = []

@@ -348,6 +348,9 @@ class BackwardPass:
             shares[index] = shares[index]._replace(total=self.adjoints[row])
 
 
+# Values that left the framework, and rows, in the order of the program.
+Escapes: TypeAlias = Sequence[Escape]
+RecordedRowList: TypeAlias = list[RecordedRow]
 # A backward pass, if the program ran one that fits.
 OptionalBackwardPass: TypeAlias = BackwardPass | None
 

@@ -2,7 +2,6 @@
 
 import ast
 import re
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -32,7 +31,7 @@ from ...explain.reasons.zero_nan import (
     is_row_value_all_zero,
 )
 from ...explain.translated_sentences import UNNAMED_ARRAY, fill
-from ...recording.recorded_rows import Escape, RecordedRow
+from ...recording.recorded_rows import Escapes, RecordedRow
 from ...recording.sites import NOWHERE, Site
 from ..checkup import Checkup
 from ..framework_adapter import is_any_name_read_later
@@ -268,7 +267,7 @@ def name_piecewise_constant_function_in_finding(question: JaxQuestion, finding: 
         finding.cause, finding.detail = "zero_derivative", step_function
 
 
-def build_finding_of_first_escape(question: JaxQuestion, escapes: Sequence[Escape]) -> Finding:
+def build_finding_of_first_escape(question: JaxQuestion, escapes: Escapes) -> Finding:
     """Return the finding for the first value that Python read while the function was traced.
 
     Args:

@@ -45,7 +45,7 @@ from ...explain.reasons.zero_nan import (
     find_row_that_passed_on_no_adjoint,
 )
 from ...explain.translated_sentences import UNNAMED_TENSOR, fill
-from ...recording.recorded_rows import Escape, RecordedRow
+from ...recording.recorded_rows import Escape, Escapes, RecordedRow, RecordedRowList
 from ...recording.sites import NOWHERE, Site, find_innermost_site
 from .adapter import CAUSE_BY_STATE, TensorFlowQuestion, build_question
 from .function_calls import filter_sweeps_by_source, replay_call_of_row, replay_one_call_per_compiled_step
@@ -236,9 +236,9 @@ class SourceUse(NamedTuple):
         explicit_watchers: The tapes for which the program called ``tape.watch`` on the source.
     """
 
-    rows: list[RecordedRow]
+    rows: RecordedRowList
     leaf: RecordedRow | None
-    uses: list[RecordedRow]
+    uses: RecordedRowList
     first_recorded_use: RecordedRow | None
     explicit_watchers: list[TapeReference]
 
@@ -607,7 +607,7 @@ def find_cause_in_function_call(question: TensorFlowQuestion, call_row: int) -> 
 # -- through Python --------------------------------------------------------------------------------
 
 
-def rank_escapes_and_numpy_memory_reads(question: TensorFlowQuestion, escapes: Sequence[Escape]) -> list[Escape]:
+def rank_escapes_and_numpy_memory_reads(question: TensorFlowQuestion, escapes: Escapes) -> list[Escape]:
     """Return the escapes, latest first, followed by NumPy's reads of memory and then by branch conditions.
 
     Args:
@@ -643,7 +643,7 @@ def does_keras_loss_return_escaped_value(escape: Escape) -> bool:
     )
 
 
-def build_finding_of_first_escape(question: TensorFlowQuestion, escapes: Sequence[Escape]) -> Finding:
+def build_finding_of_first_escape(question: TensorFlowQuestion, escapes: Escapes) -> Finding:
     """Build the finding for the first of the given escapes, naming the function that the escape's line calls.
 
     Args:

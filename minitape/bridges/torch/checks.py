@@ -5,7 +5,6 @@ Each check looks for one cause. A check receives the question, and returns a fin
 
 import ast
 import re
-from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
 from typing import Any
@@ -31,7 +30,7 @@ from ...explain.reasons.program_text import (
 from ...explain.reasons.question import Finding, OptionalFinding
 from ...explain.reasons.zero_nan import build_custom_rule_finding, build_row_finding
 from ...explain.translated_sentences import fill
-from ...recording.recorded_rows import Escape, RecordedRow, collect_rows_and_ancestors
+from ...recording.recorded_rows import Escape, Escapes, RecordedRow, collect_rows_and_ancestors
 from ...recording.sites import NOWHERE, Site, read_line_at_site
 from ...recording.value_summary import ValueSummary
 from ..recording import RowNumber
@@ -243,7 +242,7 @@ def does_escape_reach_target_or_branch(question: TorchQuestion, escape: Escape) 
     return target_statement in collect_statements_using_value(find_statement(escape.site), ())
 
 
-def build_finding_of_earlier_break_or_escapes(question: TorchQuestion, escapes: Sequence[Escape]) -> Finding:
+def build_finding_of_earlier_break_or_escapes(question: TorchQuestion, escapes: Escapes) -> Finding:
     """Return a finding for the values that returned to PyTorch, or else for a value that decided which branch ran.
 
     If the path breaks before these values left PyTorch, the finding for that break comes first.

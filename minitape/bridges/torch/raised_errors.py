@@ -16,7 +16,12 @@ from ...explain.reasons.object_names import find_first_access_path, share_search
 from ...explain.reasons.program_text import find_binding_statements, find_statement, list_statements
 from ...explain.translated_sentences import fill
 from ...recording.access_paths import AccessPaths
-from ...recording.recorded_rows import RecordedRow, collect_rows_and_ancestors, collect_rows_and_connected_ancestors
+from ...recording.recorded_rows import (
+    RecordedRow,
+    RecordedRowList,
+    collect_rows_and_ancestors,
+    collect_rows_and_connected_ancestors,
+)
 from ...recording.sites import NOWHERE, Site, find_last_return_site
 from .. import known_errors
 from .checks import explain_gradient
@@ -173,7 +178,7 @@ def _explain_change_of_needed_value(recording: TorchRecording, names: TensorName
 
 
 def _find_name_of_growing_list(
-    carrier_name: str, carrier: RecordedRow, later_rows: list[RecordedRow], names: TensorNames
+    carrier_name: str, carrier: RecordedRow, later_rows: RecordedRowList, names: TensorNames
 ) -> str:
     """Return the name of a list that holds both a value and a later value from the same line, or "" if none does."""
     container, bracket, _ = carrier_name.rpartition("[")

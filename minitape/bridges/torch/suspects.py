@@ -26,7 +26,7 @@ from ...explain.reasons.program_text import (
     list_statements,
 )
 from ...explain.reasons.suspects import CheckedRun, Suspicion, Suspicions, build_row_suspicion
-from ...recording.recorded_rows import RecordedRow
+from ...recording.recorded_rows import RecordedRow, RecordedRowList
 from ...recording.sites import NOWHERE, Site, find_last_return_site, read_line_at_site
 from ..run_watch.accounts import RunAccounts
 from ..run_watch.findings import find_run_findings
@@ -482,7 +482,7 @@ def record_bootstrapped_targets_with_gradient(run: CheckedRun, accounts: RunAcco
 
 def _list_ancestors_of_log_prob_weight(
     run: CheckedRun, candidate_weight: int, candidate_log_prob: int
-) -> list[RecordedRow]:
+) -> RecordedRowList:
     """Return the rows from which a log-probability's weight was computed, or [] if the product has no such weight."""
     rows, others = (
         [run.rows[index] for index in run.find_row_and_connected_ancestors(side)]

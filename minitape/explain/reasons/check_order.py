@@ -6,12 +6,12 @@ frameworks share. A framework adds its own knowledge, such as which tensors are 
 `FrameworkChecks`.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from ...recording.recorded_rows import Escape, RecordedRow
+from ...recording.recorded_rows import Escape, Escapes, RecordedRow
 from . import checks
 from .question import Finding, OptionalFinding
 from .zero_nan import find_cause_of_zero, find_nonfinite_cause_in_this_or_earlier_pass
@@ -97,9 +97,7 @@ class FrameworkChecks:
     )
     rank_escapes: Callable[[FrameworkQuestion, list[Escape]], Iterable[Escape]] = lambda question, escapes: escapes
     does_escape_reach_target_or_branch: Callable[[FrameworkQuestion, Escape], bool] = checks.does_escape_reach_target
-    build_escape_finding: Callable[[FrameworkQuestion, Sequence[Escape]], Finding] = (
-        checks.build_finding_of_first_escape
-    )
+    build_escape_finding: Callable[[FrameworkQuestion, Escapes], Finding] = checks.build_finding_of_first_escape
     reports_every_escape: bool = False
     find_replacement_of_unused_source: FindCause = find_nothing
     find_reason_for_no_use: FindCause = find_nothing

@@ -4,7 +4,7 @@ Each check looks for one cause and returns a `Finding` or None. ``check_order.py
 """
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import TypeGuard
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy as np
 from ...common.syntax import list_nodes, select_nodes
 from ...engine.types import NameSet, RowSet
 from ...recording.graph_nodes import CodePlace, to_site
-from ...recording.recorded_rows import Escape, InputEdge, OptionalArray, RecordedRow
+from ...recording.recorded_rows import Escape, Escapes, InputEdge, OptionalArray, RecordedRow
 from ...recording.sites import NOWHERE, CallStack, Site, find_innermost_site
 from ..causes import get_kind_or_error_kind
 from ..fixes.host_conversion_fixes import CONVERSION_NAMES
@@ -292,7 +292,7 @@ def does_escape_reach_target(question: Question, escape: Escape, follow_branches
     return not reached.isdisjoint(map(find_statement, sites))
 
 
-def build_finding_of_first_escape(question: Question, escapes: Sequence[Escape]) -> Finding:
+def build_finding_of_first_escape(question: Question, escapes: Escapes) -> Finding:
     """Return the finding for the first of the given values that left the framework.
 
     Args:

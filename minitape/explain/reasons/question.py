@@ -22,10 +22,11 @@ from ...common.shared_results import get_or_build_shared_result
 from ...engine.types import OptionalFlag, OptionalNumber, RowList, RowsByRow, RowSet, TextsByName
 from ...recording.recorded_rows import (
     BackwardPass,
-    Escape,
+    Escapes,
     InputEdge,
     OptionalBackwardPass,
     RecordedRow,
+    RecordedRowList,
     collect_rows_and_ancestors,
 )
 from ...recording.sites import NOWHERE, CallStack, Site
@@ -129,7 +130,7 @@ class Question:
     target_rows: RowList
     source: Any
     target: Any = None
-    escapes: Sequence[Escape] = ()
+    escapes: Escapes = ()
     sweep: OptionalBackwardPass = None
     name: str = ""
     block_clock: int = 0
@@ -265,12 +266,12 @@ class Question:
         """Whether the source is a tensor that no tape watches."""
         return not self.is_source_variable and not any(self.rows[row].tracked for row in self.source_rows)
 
-    def list_target_leaves_besides_source(self) -> list[RecordedRow]:
+    def list_target_leaves_besides_source(self) -> RecordedRowList:
         """Return the leaves among the target's ancestors, except the source's own leaves."""
         rows = (self.rows[row] for row in sorted(self.ancestors.difference(self.source_rows)))
         return [row for row in rows if row.kind != "operation"]
 
-    def list_target_ancestors_reading_source(self) -> list[RecordedRow]:
+    def list_target_ancestors_reading_source(self) -> RecordedRowList:
         """Return the ancestors of the target that read the source directly, in execution order."""
         used_rows = set(self.used_source_rows)
         return [self.rows[row] for row in sorted(self.ancestors) if not used_rows.isdisjoint(self.rows[row].inputs)]

@@ -25,9 +25,10 @@ from ...common.grouping import group_values_by_key
 from ...engine.types import Attributes, NameCollection, OptionalNumber, RowList, RowsByRow, RowSet, Sizes, TextsByName
 from ...recording.recorded_rows import (
     BackwardPass,
-    Escape,
+    Escapes,
     OptionalArray,
     RecordedRow,
+    RecordedRowList,
     collect_rows_and_connected_ancestors,
 )
 from ...recording.sites import Site
@@ -157,7 +158,7 @@ class CheckedRun:
 
     rows: Sequence[RecordedRow]
     sweeps: Sequence[BackwardPass]
-    escapes: Sequence[Escape]
+    escapes: Escapes
     op_names: OperationNames
     describe_escape: Callable[[str], str] = describe_escape_method
     has_placeholder_values: bool = False
@@ -376,7 +377,7 @@ def is_column_and_vector(column_shape: Sizes, vector_shape: Sizes) -> bool:
 
 def _find_operands_and_broadcast_column_index(
     run: CheckedRun, row: RecordedRow
-) -> tuple[list[RecordedRow], OptionalNumber]:
+) -> tuple[RecordedRowList, OptionalNumber]:
     """Return an operation's two operands, and the column's index if the other operand is a row of equal length."""
     operands = [
         run.rows[run.find_operand_row_before_implicit_broadcast(run, row, operand)] for operand in row.inputs[:2]
@@ -588,7 +589,7 @@ def _check_untracked_term(run: CheckedRun, row: RecordedRow, terms: Collection[i
             )
 
 
-def _check_escaped_terms(run: CheckedRun, additions: list[RecordedRow]) -> Suspicions:
+def _check_escaped_terms(run: CheckedRun, additions: RecordedRowList) -> Suspicions:
     """Find a value that left the framework and was later added to the target as a plain number.
 
     Args:

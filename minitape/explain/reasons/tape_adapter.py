@@ -36,6 +36,7 @@ from ...recording.recorded_rows import (
     OptionalArray,
     OptionalBackwardPass,
     RecordedRow,
+    RecordedRowList,
     RowKind,
 )
 from ...recording.sites import NOWHERE, CallStack, Site, find_innermost_site
@@ -298,7 +299,7 @@ class TapeAdapter(Adapter):
     def __init__(
         self,
         reachability: TapeReachability,
-        rows: list[RecordedRow],
+        rows: RecordedRowList,
         row_of_node: dict[Hashable, int],
         escapes: list[Escape],
     ):

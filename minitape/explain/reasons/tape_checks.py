@@ -1,6 +1,5 @@
 """Explain why a gradient from minitape's own tape is None, zero, nonfinite or wrong."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from ...engine.record.provenance import find_creation_stack
 from ...engine.tensor.variable import UnreadVariable
 from ...engine.types import LIST_OR_TUPLE, TargetOrSource, TargetsOrSources
 from ...recording.graph_nodes import Break, CodePlace, build_call_stack_outermost_first, find_origin_place, to_site
-from ...recording.recorded_rows import OTHER_RECORDING, Escape, OptionalBackwardPass, RecordedRow
+from ...recording.recorded_rows import OTHER_RECORDING, Escapes, OptionalBackwardPass, RecordedRow
 from ...recording.sites import NOWHERE, Site, find_innermost_site
 from ...recording.value_origins import find_origin
 from ...recording.value_summary import ValueSummary
@@ -236,7 +235,7 @@ def find_leaf_of_same_kind_equal_to_source(question: TapeQuestion) -> OptionalFi
     return finding if is_same_kind else None
 
 
-def build_finding_of_escape_or_earlier_break(question: TapeQuestion, escapes: Sequence[Escape]) -> Finding:
+def build_finding_of_escape_or_earlier_break(question: TapeQuestion, escapes: Escapes) -> Finding:
     """Return the finding for the first escape, or for a break before that escape.
 
     If there is a break before the escape, its finding lists the escape in `more`.
