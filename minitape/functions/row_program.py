@@ -15,7 +15,7 @@ from typing import Any
 from ..engine.record.array_spec import ArraySpec, get_array_spec
 from ..engine.record.kept_arrays import convert_array_to_spec
 from ..engine.record.record import Record
-from ..engine.record.row_parts import LEAF, Call, build_elementwise_call
+from ..engine.record.row_parts import LEAF, Call, Calls, build_elementwise_call
 from ..engine.table.accelerator import fast
 from ..engine.table.float_warnings import OFF, WARNINGS, restore_fp_errors
 from ..engine.tensor.operation import OPERAND_CHECKS
@@ -85,7 +85,7 @@ class TracedRows:
         return [call for row, call in self.calls.items() if row == call.row >= first_row and call.primitive.stateful]
 
     def find_needed_operations_and_constants(
-        self, fetch_rows: Sequence, feed_rows: Sequence, effects: Sequence[Call] = ()
+        self, fetch_rows: Sequence, feed_rows: Sequence, effects: Calls = ()
     ) -> tuple[list[Call], ArraysByRow]:
         """Find the operations and constants that are needed to compute the fetched rows.
 
@@ -132,7 +132,7 @@ class RowEvaluator:
     def __init__(
         self,
         traced_rows: TracedRows,
-        calls: Sequence[Call],
+        calls: Calls,
         constants: ArraysByRow,
         fetch_rows: Sequence,
         feed_rows: Sequence,
@@ -201,7 +201,7 @@ class RowProgram:
     traced_rows: TracedRows
     fetch_rows: Sequence
     feed_rows: Sequence
-    effects: Sequence[Call] = ()
+    effects: Calls = ()
     run_count: int = 0
     next_fuse: int = field(default_factory=lambda: FUSE_AFTER_RUNS)  # Tests change this number.
 

@@ -116,6 +116,8 @@ OptionalPlace: TypeAlias = "CodePlace | None"
 OptionalBreak: TypeAlias = "Break | None"
 # An input node, with the break on the edge that leads to it, if any.
 NodeAndBreak: TypeAlias = "tuple[ValueNode, OptionalBreak]"
+# The edges from a node to its inputs, one after the other.
+InputEdges: TypeAlias = "Iterator[NodeAndBreak]"
 # The operation, the two operands and the call of a row.
 RowCells: TypeAlias = "tuple[int, int, int, Call | None]"
 

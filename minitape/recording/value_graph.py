@@ -31,6 +31,7 @@ from .function_bodies import (
 from .graph_nodes import (
     Break,
     CodePlace,
+    InputEdges,
     NodeAndBreak,
     OptionalBreak,
     OptionalPlace,
@@ -185,7 +186,7 @@ class ValueGraph:
         """The scalar rows of a long recording. Chains that are found later respect rows that are excluded later."""
         return ScalarChains(self.record, self.spans, self.excluded_rows)
 
-    def _iter_chain_nodes_with_inputs_outside_chain(self, node: ValueNode) -> Iterator[NodeAndBreak]:
+    def _iter_chain_nodes_with_inputs_outside_chain(self, node: ValueNode) -> InputEdges:
         """Yield each row in a long chain of scalar rows that reads a row outside the chain."""
         record = self.record
         for row, outside_rows in self._chains.map_first_consumers_to_outside_inputs(node.row).items():
@@ -194,7 +195,7 @@ class ValueGraph:
             end_node._edges = [(input_node, break_) for input_node, break_ in edges if input_node.row in outside_rows]
             yield end_node, None
 
-    def _iter_edges_by_row_kind(self, node: ValueNode, contract_chains: bool = True) -> Iterator[NodeAndBreak]:
+    def _iter_edges_by_row_kind(self, node: ValueNode, contract_chains: bool = True) -> InputEdges:
         """Yield the input nodes of a row, each with the break on its edge, if any."""
         op, _, _, call = node.operation_operands_and_call
         if node.enclosing_call is not None and node.row in node.enclosing_call.next_turn_rows:
@@ -208,7 +209,7 @@ class ValueGraph:
         else:
             yield from self._iter_leaf_edges(node)
 
-    def _iter_leaf_edges(self, node: ValueNode) -> Iterator[NodeAndBreak]:
+    def _iter_leaf_edges(self, node: ValueNode) -> InputEdges:
         """Yield the values that a leaf's value came from, or nothing if its origin is unknown."""
         if node.origin is not None:
             yield from self._iter_origin_edges(node.origin)
@@ -218,7 +219,7 @@ class ValueGraph:
             return
         yield self.find_or_add_row_node(tensor._record, tensor._row), None
 
-    def _iter_scalar_operation_edges(self, node: ValueNode) -> Iterator[NodeAndBreak]:
+    def _iter_scalar_operation_edges(self, node: ValueNode) -> InputEdges:
         """Yield the one or two inputs of an elementwise operation on scalars."""
         op, left, right, _ = node.operation_operands_and_call
         primitive = BY_CODE[op - FIRST_CODE]
@@ -231,7 +232,7 @@ class ValueGraph:
             return
         yield from self._iter_operation_edges(node, primitive, inputs, scope_break)
 
-    def _iter_call_input_and_body_result_edges(self, node: ValueNode, call: Call) -> Iterator[NodeAndBreak]:
+    def _iter_call_input_and_body_result_edges(self, node: ValueNode, call: Call) -> InputEdges:
         """Yield the inputs of a call, or the results of the bodies that ran in it."""
         primitive = call.primitive
         inputs = call.inputs
@@ -256,7 +257,7 @@ class ValueGraph:
 
     def _iter_operation_edges(
         self, node: ValueNode, primitive: Primitive, inputs: RowSequence, scope_break: OptionalBreak
-    ) -> Iterator[NodeAndBreak]:
+    ) -> InputEdges:
         """Yield the inputs of an operation, each with its break, if any."""
         for index, row in enumerate(inputs):
             input_node = self.find_row_node_in_same_run(node, row)
@@ -288,7 +289,7 @@ class ValueGraph:
         enclosing_call = EnclosingCall(call_node, body.outer_rows, body.next_turn_rows)
         return self.find_or_add_node_in_or_feeding_call(body.record, body.row, enclosing_call)
 
-    def _iter_edges_to_values_assigned_before_read(self, node: ValueNode, row: int) -> Iterator[NodeAndBreak]:
+    def _iter_edges_to_values_assigned_before_read(self, node: ValueNode, row: int) -> InputEdges:
         """Yield edges to the values that a function assigned to a variable before one of its rows read the variable.
 
         The assignment may be in a loop or a branch.
@@ -333,7 +334,7 @@ class ValueGraph:
         node.enclosing_call = enclosing_call
         return node
 
-    def _iter_loop_input_and_last_result_edges(self, node: ValueNode) -> Iterator[NodeAndBreak]:
+    def _iter_loop_input_and_last_result_edges(self, node: ValueNode) -> InputEdges:
         """Yield the edges from an input row of a loop to the loop's input and to the result of the last iteration."""
         enclosing_call = node.enclosing_call
         assert enclosing_call is not None
@@ -478,7 +479,7 @@ class ValueGraph:
         self._passes_by_call[id(call)] = call, passes
         return passes
 
-    def _iter_origin_edges(self, origin: ValueOrigin) -> Iterator[NodeAndBreak]:
+    def _iter_origin_edges(self, origin: ValueOrigin) -> InputEdges:
         """For a value without a row, yield the values it came from, each with the break on its edge, if any."""
         kind = origin.kind
         place = find_origin_place(origin)

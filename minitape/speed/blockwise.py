@@ -8,13 +8,13 @@ is fused, the other calls become compiled loops.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from math import prod
 from typing import NamedTuple
 
 import numpy as np
 
-from ..engine.record.row_parts import NO_ATTRS, Call
+from ..engine.record.row_parts import NO_ATTRS, Call, Calls
 from ..engine.table.generated_code import execute_definitions
 from ..engine.types import ArraysByRow, OptionalNumber, RowList, RowsByRow, ShapeAndDtype, Sizes
 from .array_blocks import LARGE, create_uninitialized_array, list_block_slices
@@ -88,7 +88,7 @@ def find_broadcast_number_row(traced_rows: TracedRowsInterface, row: int) -> Opt
 
 def compile_blockwise_run(
     traced_rows: TracedRowsInterface,
-    calls: Sequence[Call],
+    calls: Calls,
     kind: tuple[Sizes, type],
     find_alias: Callable,
     consumers: RowsByRow,

@@ -20,7 +20,7 @@ import numpy as np
 
 from ..common.grouping import group_values_by_key
 from ..common.threads import start_thread
-from ..engine.record.row_parts import Call
+from ..engine.record.row_parts import Call, Calls
 from ..engine.table.accelerator import fast
 from ..engine.table.generated_code import execute_definitions, replace_operands
 from ..engine.table.primitives.formula import ARRAY, LIBRARY
@@ -85,7 +85,7 @@ class ProgramWriter:
     def __init__(
         self,
         traced_rows: TracedRowsInterface,
-        calls: Sequence[Call],
+        calls: Calls,
         constants: ArraysByRow,
         fetch_rows: RowSequence,
         feed_rows: RowSequence,
@@ -252,9 +252,7 @@ class ProgramWriter:
         self.lines += [f"    v{r} = {float_type.__name__}(v{r})\n" for r in writer.outputs if shapes[r] == ()]
         return True
 
-    def _write_run_function_call(
-        self, calls: Sequence[Call], function: Function, inputs: RowList, outputs: RowList
-    ) -> None:
+    def _write_run_function_call(self, calls: Calls, function: Function, inputs: RowList, outputs: RowList) -> None:
         """Write the line that calls the function of a run, and drop arrays that are no longer read."""
         name = self._add_function_to_scope(function)
         arguments = ", ".join(f"v{row}" for row in inputs)
@@ -338,7 +336,7 @@ class ProgramWriter:
         self.lines.append(f"    {names}{comma} = {formula}\n")
         self._write_drop_of_unread_values(call.inputs, [call])
 
-    def _write_drop_of_unread_values(self, rows: RowSequence, calls: Sequence[Call]) -> None:
+    def _write_drop_of_unread_values(self, rows: RowSequence, calls: Calls) -> None:
         """Write a line that drops large arrays if no later call reads them.
 
         Args:
@@ -390,7 +388,7 @@ def find_scalar_float_type(traced_rows: TracedRowsInterface, call: Call) -> NumP
     return fusion.find_common_float_type(traced_rows, call) if is_scalar and call.outputs == 1 else None
 
 
-def _find_aliases(traced_rows: TracedRowsInterface, calls: Sequence[Call]) -> RowByRow:
+def _find_aliases(traced_rows: TracedRowsInterface, calls: Calls) -> RowByRow:
     """Map each row that has the same value as an earlier row to that earlier row.
 
     Such rows are identities, first powers and repeated slices.
@@ -444,7 +442,7 @@ class CompiledRowEvaluator:
     def __init__(
         self,
         traced_rows: TracedRowsInterface,
-        calls: Sequence[Call],
+        calls: Calls,
         constants: ArraysByRow,
         fetch_rows: RowSequence,
         feed_rows: RowSequence,

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..engine.record.row_parts import Call
+from ..engine.record.row_parts import Call, Calls
 from ..engine.table.generated_code import replace_operands
 from ..engine.types import (
     Array,
@@ -200,7 +200,7 @@ class FusedLoopWriter:
     def __init__(
         self,
         traced_rows: TracedRowsInterface,
-        calls: Sequence[Call],
+        calls: Calls,
         constants: ArraysByRow,
         find_alias: Function,
         consumers: RowsByRow,

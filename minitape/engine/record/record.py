@@ -64,6 +64,7 @@ from .row_parts import (
     VALUE_COLUMN,
     WIDTH,
     Call,
+    Calls,
     Event,
     Leaf,
     Subject,
@@ -166,7 +167,7 @@ class Record(RowTable):
     tape_count = 0
     pause_count = 0
     # Few recordings need these lists, so each remains () until append_to_list_or_tuple() replaces it with a list.
-    mandatory_calls: Sequence[Call] = ()
+    mandatory_calls: Calls = ()
     events: Sequence[Event] = ()
     sweep_boundaries: Sequence[SweepBoundary] = ()
     scopes: Sequence[tuple[int, Scope]] = ()

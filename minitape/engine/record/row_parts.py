@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from types import CodeType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from weakref import ref
 
 import numpy as np
@@ -63,6 +64,10 @@ class Call:
     def has_tuple_output(self) -> bool:
         """Whether the operation returns a tuple of results, even if there is only one."""
         return self.outputs > 1 or self.primitive.has_tuple_output
+
+
+# Calls in the order in which the program made them.
+Calls: TypeAlias = Sequence[Call]
 
 
 NO_ATTRS: Attributes = {}  # Elementwise operations have no attributes, so they share this dictionary.
