@@ -274,18 +274,6 @@ def test_an_optimizer_that_holds_a_copy_is_to_blame():
     assert find_first_blamed_line(text) == ("not_optimized", "another", 7)
 
 
-def test_a_step_that_is_not_called_is_to_blame():
-    text = """
-net = nn.Linear(4, 1)
-optimizer = torch.optim.SGD(net.parameters(), 0.1)
-for step in range(3):
-    net(torch.randn(8, 4)).pow(2).mean().backward()
-    optimizer.step
-    optimizer.zero_grad()
-"""
-    assert find_first_blamed_line(text) == ("not_applied", "uncalled", 9)
-
-
 def test_the_line_that_converted_the_weights_is_to_blame_for_rounding():
     text = strip_fix_comments(PROGRAMS["updates_are_rounded_away"][1])
     assert find_first_blamed_line(text) == ("not_applied", "converted", 4)

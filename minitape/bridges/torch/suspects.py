@@ -156,8 +156,6 @@ def move_finding_to_line_to_blame(recording: TorchRecording, finding: RunFinding
         recording: The recording that contains the modules' history.
         finding: The finding.
     """
-    if (finding.cause, finding.variant) == ("not_applied", ""):
-        return _move_finding_to_uncalled_step(finding)
     watch = recording.log.run_watch
     # The line that creates an optimizer of the program's own class is hidden by the constructor of that class.
     creation_sites = {
@@ -172,7 +170,7 @@ def move_finding_to_line_to_blame(recording: TorchRecording, finding: RunFinding
     if finding.variant == "rounded":
         converted_at = recording.log.history.conversion_sites.get(parameter)
         return finding if converted_at is None else finding._replace(site=converted_at, variant="converted")
-    if (finding.cause, finding.variant) not in (("not_optimized", ""), ("not_optimized", "another")):
+    if finding.cause != "not_optimized" or finding.variant not in ("", "another"):
         return finding
     site, variant = (
         (NOWHERE, "")
@@ -185,16 +183,6 @@ def move_finding_to_line_to_blame(recording: TorchRecording, finding: RunFinding
             site=find_optimizer_creation_or_step_site(finding.site) if creation_site == NOWHERE else creation_site
         )
     return finding._replace(site=site, variant=variant)
-
-
-def _move_finding_to_uncalled_step(finding: RunFinding) -> RunFinding:
-    """Move a finding to a line that names ``optimizer.step`` without calling it, if the program has such a line."""
-    for statement in list_statements(finding.site[0]):
-        named = statement.node.value if isinstance(statement.node, ast.Expr) else None
-        if isinstance(named, ast.Attribute) and named.attr == "step":
-            fields = {**finding.fields, "what": ast.unparse(named)}
-            return finding._replace(site=statement.site, variant="uncalled", fields=fields)
-    return finding
 
 
 def find_learning_rate_or_schedule_site(step_site: Site, excluded_schedule_sites: Collection[Site]) -> Site:

@@ -209,11 +209,6 @@ CAUSES = (
         Fix in torch: Call optimizer.step() after backward().
         Fix in tensorflow: Call optimizer.apply_gradients(zip(gradients, variables)) after tape.gradient.
 
-        [torch: uncalled]
-        The parameter received a gradient in {n} backward passes, but no optimizer step used it. {what}{line} only names
-        the method and does not call it.
-        Fix: Write {what}().
-
         [torch: cleared]
         The gradient was cleared{line} before a step used it, so the step{other} found no gradient.
         Fix: Clear the gradients before backward() or after step(). A correct order is zero_grad(), backward(), step().
