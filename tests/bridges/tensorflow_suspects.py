@@ -123,6 +123,16 @@ with tf.GradientTape() as tape:
     loss = tf.reduce_mean(tf.square(h - x)) + 0.1 * penalty
 grads = tape.gradient(loss, dense.trainable_variables)
 opt.apply_gradients(zip(grads, dense.trainable_variables))
+#@ weights_as_arrays_in_a_penalty in_part
+model = tf.keras.Sequential([tf.keras.Input((4,)), tf.keras.layers.Dense(4), tf.keras.layers.Dense(1)])
+opt = tf.keras.optimizers.SGD(0.01)
+x, y = tf.random.normal([12, 4]), tf.random.normal([12, 1])
+with tf.GradientTape() as tape:
+    penalty = tf.add_n([tf.nn.l2_loss(w) for w in model.get_weights()])  #!
+    #+ penalty = tf.add_n([tf.nn.l2_loss(w) for w in model.trainable_variables])
+    loss = tf.reduce_mean(tf.square(model(x) - y)) + 0.1 * penalty
+grads = tape.gradient(loss, model.trainable_variables)
+opt.apply_gradients(zip(grads, model.trainable_variables))
 #@ healthy_keras connected
 layers = [tf.keras.layers.Dense(8, activation="relu"), tf.keras.layers.BatchNormalization()]
 model = tf.keras.Sequential([*layers, tf.keras.layers.Dense(3)])

@@ -22,7 +22,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...common.grouping import group_values_by_key
-from ...engine.types import Attributes, NameCollection, OptionalNumber, RowList, RowsByRow, RowSet, Sizes, TextsByName
+from ...engine.types import (
+    Attributes,
+    NameCollection,
+    OptionalNumber,
+    RowList,
+    RowsByRow,
+    RowSet,
+    Sizes,
+    TextsByName,
+    collect_rows_and_ancestors,
+)
 from ...recording.recorded_rows import (
     BackwardPass,
     Escapes,
@@ -638,17 +648,16 @@ def _is_zero_constant(run: CheckedRun, row: int) -> bool:
 
 def _adds_constant(run: CheckedRun, row: RecordedRow) -> bool:
     """Return whether a row is the sum of a constant and another value."""
-    constant_count = sum(_is_constant_or_product_of_constants(run, index) for index in row.inputs)
+    constant_count = sum(_is_computed_from_constants(run, index) for index in row.inputs)
     return row.op in run.op_names.add_ops and constant_count == (1 if len(row.inputs) > 1 else 0)
 
 
-def _is_constant_or_product_of_constants(run: CheckedRun, index: int) -> bool:
-    """Return whether a row is a constant, or was computed from constants alone by products and reshapes."""
-    row = run.rows[index]
-    if row.kind == "constant":
-        return True
-    is_scaling = not row.tracked and (row.op in run.op_names.product_ops or row.op in run.op_names.shape_ops)
-    return is_scaling and all(_is_constant_or_product_of_constants(run, input_row) for input_row in row.inputs)
+def _is_computed_from_constants(run: CheckedRun, index: int) -> bool:
+    """Return whether a row is a constant, or was computed from constants alone."""
+    return not run.rows[index].tracked and all(
+        row.kind == "constant" or (row.kind == "operation" and not row.tracked)
+        for row in map(run.rows.__getitem__, collect_rows_and_ancestors(run.rows, [index]))
+    )
 
 
 # -- numbers ---------------------------------------------------------------------------------------
