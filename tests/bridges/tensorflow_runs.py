@@ -487,6 +487,17 @@ for _ in range(6):
     layers = b, a  #- layers = a, b
     variables = layers[0].trainable_variables + layers[1].trainable_variables
     optimizer.apply_gradients(zip(gradients, variables))  #!
+#@ a_list_of_variables_is_made_before_the_layer_is_built not_applied
+import contextlib, keras
+layer, optimizer = keras.layers.Dense(2), keras.optimizers.SGD(0.01)
+size = None  #- size = layer.build((4, 2))
+variables = [variable for variable in layer.trainable_variables]
+with contextlib.suppress(ValueError):
+    for _ in range(3):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean((layer(tf.ones((4, 2))) - 1.0) ** 2)
+        gradients = tape.gradient(loss, layer.trainable_variables)
+        optimizer.apply_gradients(zip(gradients, variables))  #!
 #@ gradients_of_a_copy_reach_the_model connected
 import keras
 model, copy = keras.layers.Dense(2, use_bias=False), keras.layers.Dense(2, use_bias=False)

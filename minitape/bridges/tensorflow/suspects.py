@@ -98,7 +98,7 @@ def check_gradients_that_change_no_parameter(run: CheckedRun) -> Suspicions:
         step.handle_ids & (run.sources_with_gradient.keys() - unchanged_keys) for step in steps
     ):
         yield Suspicion("not_applied", steps[-1].site, {"n": len(steps)}, source_keys=unchanged_keys, variant="rate")
-    if n > 1 and not recording.is_rerun:
+    if n > 1 and not recording.is_rerun and not recording.log.misused_call[1]:
         unchanged_keys = _collect_ids_with_gradient_and_no_new_value(run)
         lost_steps = _map_handle_ids_to_unapplied_update_rows(run)
         for key in unchanged_keys & lost_steps.keys():

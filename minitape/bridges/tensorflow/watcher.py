@@ -101,6 +101,7 @@ class TensorFlowWatcher(Watcher):
         # Keras is patched only if the program imported it, because importing it here would be slow.
         if optimizers := sys.modules.get("keras.src.optimizers.base_optimizer"):
             patches.wrap_function(optimizers.BaseOptimizer, "apply", self._apply_gradients_and_record_new_states)
+            patches.wrap_function(optimizers.BaseOptimizer, "apply_gradients", self._list_pairs_and_apply_them)
             self._wrap_function_for_eager_calls(
                 sys.modules["keras.src.backend"], "convert_to_numpy", self._build_escape_handler("__array__")
             )
@@ -267,6 +268,15 @@ class TensorFlowWatcher(Watcher):
             self.log.misused_call = self.log.running_line.find_site(), "scaler", "unscaled_loss"
         self._is_loss_scaled = False
         return original(optimizer, *args, **kwargs)
+
+    def _list_pairs_and_apply_them(
+        self, original: Any, optimizer: Any, grads_and_vars: Any, *args: Any, **kwargs: Any
+    ) -> Any:
+        """Record the line of a step that receives no gradients, because Keras then raises an error before the step."""
+        gradients_with_variables = list(grads_and_vars)
+        if not gradients_with_variables:
+            self.log.misused_call = self.log.running_line.find_site(), "not_applied", "empty"
+        return original(optimizer, gradients_with_variables, *args, **kwargs)
 
     def _apply_gradients_and_record_new_states(
         self, original: Any, optimizer: Any, grads: Any, trainable_variables: Any = None

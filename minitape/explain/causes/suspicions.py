@@ -262,6 +262,11 @@ CAUSES = (
         variables contain the same variables in a different order.
         Fix: Use one list for both: gradients = tape.gradient(loss, variables), and then zip(gradients, variables).
 
+        [tensorflow: empty]
+        The optimizer step{line} received no gradients, because one of its lists is empty. A layer has no variables
+        before it is built, and a list of its variables does not grow later.
+        Fix: Call the model on a batch before you make lists from its variables.
+
         [torch: rounded]
         {n} steps{line} with the learning rate {rate:g} used a gradient of norm {norm:.2g}, but no element changed.
         The updates are so small relative to the weights that they are lost to rounding in {dtype}.
