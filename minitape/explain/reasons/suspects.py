@@ -31,7 +31,6 @@ from ...engine.types import (
     RowSet,
     Sizes,
     TextsByName,
-    collect_rows_and_ancestors,
 )
 from ...recording.recorded_rows import (
     BackwardPass,
@@ -39,6 +38,7 @@ from ...recording.recorded_rows import (
     OptionalArray,
     RecordedRow,
     RecordedRowList,
+    collect_rows_and_ancestors,
     collect_rows_and_connected_ancestors,
 )
 from ...recording.sites import Site
