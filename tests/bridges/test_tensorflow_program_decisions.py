@@ -73,7 +73,7 @@ def test_each_step_uses_the_first_batch(monkeypatch, text, steps, dataset, targe
     use_targets(monkeypatch, (file, target))
     recording = SimpleNamespace(log=SimpleNamespace(iterated_datasets=[((file, 2), dataset)] * steps))
     answer = loss_checks.explain_first_batch_in_each_step(recording)
-    assert (answer and (answer.cause, answer.line)) == (count and ("state_not_kept", 2))
+    assert (answer and (answer.cause, answer.line)) == (count and ("same_batch", 2))
 
 
 # -- losses and layers -----------------------------------------------------------------------------

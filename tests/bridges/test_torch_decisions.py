@@ -452,7 +452,7 @@ def test_each_step_begins_its_data_loader_again(batches, read, count) -> None:
     run.recording.log.first_batches = {("train.py", 3): [[index] for index in indices]}
     accounts, noted = collect_findings()
     misused_operations.record_first_batch_used_in_every_step(run, accounts)
-    assert noted == ([] if count is None else [("stale_value", "batch", ("train.py", 3), {"n": count})])
+    assert noted == ([] if count is None else [("same_batch", "", ("train.py", 3), {"n": count})])
 
 
 def test_a_batch_counts_without_the_part_that_no_target_reads() -> None:
@@ -462,7 +462,7 @@ def test_a_batch_counts_without_the_part_that_no_target_reads() -> None:
     run.recording.log.first_batches = {("train.py", 3): [[1, 2], [3, 4], [5, 6]]}
     accounts, noted = collect_findings()
     misused_operations.record_first_batch_used_in_every_step(run, accounts)
-    assert [finding[:2] for finding in noted] == [("stale_value", "batch")]
+    assert [finding[:2] for finding in noted] == [("same_batch", "")]
 
 
 MODEL = "class Model(nn.Module):\n    def forward(self, x):\n        return {}\nmodel.eval()\n"

@@ -27,7 +27,7 @@ def test_it_has_the_picture_and_is_the_same_each_time():
     bundle = shown().kept()._repr_mimebundle_()
     assert bundle["text/plain"] == "KeptView(5 rows, 1 tape)"
     assert '<img src="data:image/svg+xml;base64,' in bundle["text/html"]
-    assert bundle["text/html"].count("<script") == 1 and len(bundle["text/html"]) < 152_500
+    assert bundle["text/html"].count("<script") == 1 and len(bundle["text/html"]) < 152_700
 
 
 def test_a_page_that_is_too_large_is_not_kept_and_that_is_said(monkeypatch):

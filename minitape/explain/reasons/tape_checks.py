@@ -316,9 +316,11 @@ def to_tape_explanation(question: TapeQuestion, finding: Finding) -> Explanation
 
 def _replace_rows_by_rows_of_tape(question: TapeQuestion, answer: Explanation) -> Explanation:
     """Replace the question's rows in an answer by those rows of the tape, which its picture marks."""
+    record = question.adapter.reachability.record
     for explanation in (answer, *answer.others):
-        nodes = [question.rows[row].extra for row in explanation._rows]
-        explanation._rows = [node.row for node in nodes if node.record is question.adapter.reachability.record]
+        explanation._rows = [
+            node.row for row in explanation._rows if (node := question.rows[row].extra).record is record
+        ]
     return answer
 
 
