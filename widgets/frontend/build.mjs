@@ -127,8 +127,8 @@ const viewNames = renaming({
   ...{ bend: "qo", addends: "qk", legible: "qq", corners: "xa", peek: "xb" },
   ...{ measure: "xc", goBack: "xd", settle: "qx", passing: "qy", strip: "qz" },
   ...{ stage: "xe", focused: "xf", isMoved: "xg", revealed: "xh", numberOf: "xi", goal: "xj" },
-  ...{ loops: "xk", parent: "xl", selected: "xm", changed: "xn", columns: "xo" },
-  ...{ place: "xq", plain: "xr", layers: "xs", lines: "xt" },
+  ...{ loops: "xk", parent: "xl", columns: "xo" },
+  ...{ plain: "xr", layers: "xs", lines: "xt" },
   ...{ beforeTurn: "ya", isOpening: "yb", choosePlace: "yc", belowOthers: "yd", inTime: "ye" },
   ...{ loopsOf: "yf", isApart: "yg", writeCode: "yh", showEnds: "yi", runSweep: "yj" },
   ...{ makePlan: "yk", isInside: "yl", hasBegun: "ym", goRow: "yn", findStep: "yo" },
@@ -137,6 +137,10 @@ const viewNames = renaming({
   ...{ stood: "zg", shoot: "zh", plans: "zi", guess: "zj", toTurn: "zk", refuse: "zl" },
   ...{ nudges: "zm", invite: "zn", refit: "zo", isFar: "zp", badIn: "zq" },
   ...{ near: "zr", seen: "zs", tops: "zt", twin: "zu", told: "zv", captions: "zw" },
+  ...{ tell: "xm", busy: "xn", enter: "xq", sloping: "vk", gliding: "zx", jump: "zy" },
+  ...{ world: "zz", fitted: "vm", beyond: "vb", turnText: "vc", lane: "vd", filling: "ve" },
+  ...{ isLast: "vf", drawState: "vg", isCut: "vh", scalebar: "vi", returned: "vj" },
+  ...{ nameOf: "vn", bare: "vo", transparentIndex: "vp", transparent: "vr", palette: "vt" },
 });
 
 // Functions of the language that are called so often that short names save three kilobytes. No
