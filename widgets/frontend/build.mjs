@@ -103,6 +103,10 @@ const options = {
 };
 
 function renaming(names) {
+  // Python writes these fields by their whole names.
+  const fields = readFileSync(`${here}src/snapshot.ts`, "utf8").matchAll(/^ {2}(\w+)\??:/gm);
+  const field = [...fields].find(([, name]) => name in names);
+  if (field) throw new Error(`Snapshots have a field ${field[1]}, whose name can't be shortened.`);
   const short = Object.values(names);
   if (new Set(short).size < short.length) throw new Error("Two properties have one short name.");
   return { mangleProps: new RegExp(`^(${Object.keys(names).join("|")})$`), mangleCache: names };
