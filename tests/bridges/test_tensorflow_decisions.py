@@ -12,6 +12,7 @@ tf = pytest.importorskip("tensorflow")
 
 from minitape.bridges.tensorflow import checks, function_graphs, loss_checks, suspects  # noqa: E402
 from minitape.explain.reasons.program_text import list_statements  # noqa: E402
+from minitape.recording.sites import NOWHERE  # noqa: E402
 
 
 def with_text(text):
@@ -183,7 +184,9 @@ def build_trained_run(weights, step_count=3, sweeps=1, optimized=(7,)):
     run = build_run(build_gradient_rows(LEAF, ("Sin", [0])))
     steps = [SimpleNamespace(site=("train.py", 9), handle_ids=set(optimized)) for _ in range(step_count)]
     run.recording = SimpleNamespace(
-        log=SimpleNamespace(optimizer_steps=steps, assignments=[], handles_with_stored_gradients=set()),
+        log=SimpleNamespace(
+            optimizer_steps=steps, assignments=[], handles_with_stored_gradients=set(), misused_call=(NOWHERE, "", "")
+        ),
         is_rerun=False,
         read_weights_around_last_step=lambda variable: tuple(None if it is None else np.array(it) for it in weights),
     )
@@ -213,6 +216,13 @@ def test_gradients_are_computed_again_and_again_without_a_step(
     run = build_trained_run((None, None), step_count, sweeps)
     found = list(suspects.check_gradients_that_change_no_parameter(run))
     assert [(it.cause, it.variant, it.fields["n"]) for it in found] == ([("not_applied", "", 2)] if is_found else [])
+
+
+def test_no_step_is_missing_if_the_optimizer_received_nothing_to_apply(monkeypatch) -> None:
+    monkeypatch.setattr(suspects, "iter_living_instances", lambda *classes: iter([object()]))
+    run = build_trained_run((None, None), step_count=0, sweeps=2)
+    run.recording.log.misused_call = ("train.py", 9), "not_applied", "empty"
+    assert not list(suspects.check_gradients_that_change_no_parameter(run))
 
 
 @pytest.mark.parametrize(("states", "is_lost"), [([0], True), ([0, 1], False)])
