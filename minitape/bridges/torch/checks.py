@@ -422,7 +422,7 @@ def _find_cause_of_adjoint_missing_in_leaf_grad(question: TorchQuestion, row: in
     assert sweep is not None
     sweep_index = question.adapter.recording.sweeps.index(sweep)
     adjoint: ValueSummary = sweep.adjoints[row]
-    if not adjoint.compute_zero_and_finite_flags()[1]:
+    if not adjoint.is_all_finite:
         return None  # The origin of the NaN matters more than what became of the gradient.
     if source.grad is None:
         is_missing_in_step = any(step.empty_steps for step in log.run_watch.list_optimizer_account_of_each_step(source))
