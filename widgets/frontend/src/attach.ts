@@ -8,12 +8,11 @@ import { startFrom } from "./planner";
 import type { ViewParts } from "./parts";
 import type { Store } from "./store";
 import css from "./theme.css";
+import { PHONE } from "./stepbar";
 import { View } from "./view";
 import { t } from "./words";
 
 const groups = new Map<string, Set<View>>(); // views that are compared
-const PHONE = 481; // pixels of a window
-
 let leads: View | null = null; // the one that the others follow just now
 
 /** Takes a view out of its comparison. */
@@ -142,7 +141,7 @@ export function attach(
   if (leader.store.differs) leader.go(leader.store.differs.row + 1);
   together(leader);
   // a phone shows one of them, which is not to be pale before the reader has moved
-  if (window.innerWidth < PHONE) for (const one of compared) setApart(one, false);
+  if (window.innerWidth <= PHONE) for (const one of compared) setApart(one, false);
   return view;
 }
 

@@ -4,7 +4,7 @@ import type { Timeline } from "./timeline";
 import { t } from "./words";
 
 const SPEEDS = [1, 2, 5, 10, 30]; // steps per second
-const PHONE = 480; // pixels of its window, at most
+export const PHONE = 480; // pixels of its window, at most
 
 export class StepBar {
   readonly el: HTMLElement;
