@@ -115,6 +115,35 @@ def test_a_graph_that_is_kept_while_the_weights_change_names_the_value_that_carr
     assert "mean (train.py, line 10) was computed in an earlier step" in done.stderr
 
 
+STEP_BETWEEN_TWO_PASSES = """
+import torch
+
+torch.manual_seed(0)
+generator = torch.nn.Linear(2, 2)
+critic = torch.nn.Sequential(torch.nn.Linear(2, 4), torch.nn.ReLU(), torch.nn.Linear(4, 1))
+generator_optimizer = torch.optim.Adam(generator.parameters())
+critic_optimizer = torch.optim.Adam(critic.parameters())
+for step in range(4):
+    score = critic(generator(torch.randn(8, 2)))
+    critic_optimizer.zero_grad()
+    (score - critic(torch.randn(8, 2))).mean().backward(retain_graph=True)
+    critic_optimizer.step()
+    generator_optimizer.zero_grad()
+    score.mean().neg().backward()
+    generator_optimizer.step()
+"""
+
+
+def test_an_optimizer_step_between_two_passes_is_the_change_that_the_second_pass_meets(tmp_path):
+    done, answers = explain(tmp_path, STEP_BETWEEN_TWO_PASSES)
+    assert (answers["raised"]["cause"], answers["raised"]["line"]) == ("in_place", 13), done.stderr
+    assert "Make all calls to backward() before that line" in answers["raised"]["fix"]
+    repaired = STEP_BETWEEN_TWO_PASSES.replace("    critic_optimizer.step()\n", "") + "    critic_optimizer.step()\n"
+    done, answers = explain(tmp_path, repaired)
+    assert "raised" not in answers or answers["raised"] is None, done.stderr
+    assert not any(problem["cause"] == "in_place" for problem in answers["problems"]), done.stderr
+
+
 TWO_OPTIMIZERS_OF_ONE_NETWORK = """
 import torch
 

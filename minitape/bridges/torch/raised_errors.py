@@ -135,6 +135,8 @@ def _explain_reuse_of_earlier_graph(
     bound_names = find_statement(carrier.site).bound_names
     if variant == "carried" and 1 < len(bound_names) <= carrier.output:  # The last name stands for a tuple.
         variant, name = "carried_tuple", bound_names[-1]
+    if cause == "in_place" and not variant.startswith("carried"):
+        return None
     fields = {"what": name, "other": format_place_suffix(other), "list": container}
     return explain_cause("torch", cause, blamed, variant, fields)
 
