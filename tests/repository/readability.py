@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 from pathlib import Path
 
 REPOSITORY = Path(__file__).parents[2]
@@ -91,6 +92,12 @@ def parse_sources() -> dict[str, ast.Module]:
     folders = REPOSITORY / "minitape", REPOSITORY / "widgets" / "minitape_widgets"
     paths = sorted(path for folder in folders for path in folder.rglob("*.py"))
     return {path.relative_to(REPOSITORY).as_posix(): ast.parse(path.read_text(encoding="utf-8")) for path in paths}
+
+
+@cache
+def list_nodes() -> dict[str, list[ast.AST]]:
+    """List the nodes of each syntax tree of `parse_sources`, because several counters visit all of them."""
+    return {path: [*ast.walk(tree)] for path, tree in parse_sources().items()}
 
 
 @cache
@@ -179,8 +186,8 @@ GOLF = (
 
 def iter_source_prose() -> Iterator[str]:
     """Yield the docstrings (without examples) and comments in the source."""
-    for path, tree in parse_sources().items():
-        for node in ast.walk(tree):
+    for path, nodes in list_nodes().items():
+        for node in nodes:
             if isinstance(node, (*FUNCTIONS, ast.ClassDef, ast.Module)):
                 yield re.sub(r">>>.*", "", ast.get_docstring(node) or "", flags=re.DOTALL)
         text = (REPOSITORY / path).read_text(encoding="utf-8")
@@ -245,9 +252,9 @@ def count_all() -> dict[str, float]:
     # A property is named and described by a noun, and takes no arguments.
     called = [function for function in functions if not function.is_property]
     documented = [function for function in called if function.docstring]
-    trees = parse_sources()
-    golf = Counter(kind for tree in trees.values() for node in ast.walk(tree) if (kind := find_golf(node)))
-    everything = [node for tree in trees.values() for node in ast.walk(tree) if isinstance(node, FUNCTIONS)]
+    nodes = list_nodes()
+    golf = Counter(kind for node in chain.from_iterable(nodes.values()) if (kind := find_golf(node)))
+    everything = [node for node in chain.from_iterable(nodes.values()) if isinstance(node, FUNCTIONS)]
     texts: dict[str, Callable[[], Iterator[str]]] = {
         "source": iter_source_prose, "docs": iter_pages, "lessons": iter_lessons, "messages": iter_messages,
     }  # fmt: skip
@@ -265,7 +272,7 @@ def count_all() -> dict[str, float]:
         f"functions with over {MOST_DECISIONS} decisions": sum(count_decisions(n) > MOST_DECISIONS for n in everything),
         **{f"golf: {kind}": golf[kind] for kind in GOLF},
         **{f"dialect per 10,000 words, {kind}": count_dialect_per_10000_words(texts[kind]()) for kind in texts},
-        NODES: sum(len([*ast.walk(tree)]) for path, tree in trees.items() if path.startswith("minitape/")),
+        NODES: sum(len(listed) for path, listed in nodes.items() if path.startswith("minitape/")),
     }
     return counts
 
