@@ -52,6 +52,7 @@ def lab(tmp_path, monkeypatch):
     return run
 
 
+@pytest.mark.long(sample=3)
 @pytest.mark.parametrize("arguments", [
     "--help", "lab --help", "explain --help", "site --help", "explain", "nosuch", "explain --steps 0 a.py",
     "explain --framwork torch a.py", "export 01", "lab --ip", "warmup a b", "check nosuch.ipynb",

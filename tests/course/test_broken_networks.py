@@ -337,7 +337,7 @@ def test_a_program_is_shown_after_two_examinations_and_changed_after_the_diagnos
     ward_module._current_ward = ward
 
 
-@pytest.mark.long(sample=4)
+@pytest.mark.long(sample=8)
 @pytest.mark.parametrize("name", ["", "Ada", "Ben", "Carla"])
 def test_pictures_of_each_patient_work_and_count_before_a_diagnosis(ward, name, monkeypatch):
     """The lesson recommends both pictures for every bed, and promises the program after two examinations."""

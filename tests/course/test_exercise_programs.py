@@ -1167,7 +1167,7 @@ def test_a_formula_without_a_tape_does_not_pass(name):
     assert "raises" not in said  # it is the wrong number, not a slip of this test
 
 
-@pytest.mark.long(sample=3)
+@pytest.mark.long(sample=6)
 @pytest.mark.parametrize(("name", "program", "words"), WRONG)
 def test_a_wrong_program_hears_what_is_wrong_with_it(name, program, words):
     said = read_hint(name, program)

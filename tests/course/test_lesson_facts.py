@@ -198,6 +198,7 @@ def train_species_heads(birds, adelie, weights, biases, trunk_rate):
     return weights, biases, np.sum(named == adelie, axis=1)
 
 
+@pytest.mark.long
 def test_24_other_networks_forget_14_to_539_grams_and_frozen_half_of_them_name_fewer_birds(measured):
     birds, kilograms, adelie = measured
     weights, biases, heads = train_scales(birds, kilograms)

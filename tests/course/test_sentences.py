@@ -63,6 +63,7 @@ def compute_amounts_at(place, program):
     return found
 
 
+@pytest.mark.long(sample=3)
 @pytest.mark.parametrize("exercise", [one for one in ALL if one.program], ids=lambda one: one.name)
 def test_what_a_number_is_said_to_be_it_is(exercise):
     parts = exercise.expect if isinstance(exercise.expect, dict) else {"": exercise.expect}

@@ -363,6 +363,7 @@ def learn(loss_of, start, steps):
     assert "With 0 steps, the result should be what w began with" in check_program("03.2", first_then_ask)
 
 
+@pytest.mark.long
 def test_a_step_that_leads_far_and_down_is_taken():
     assert "not yet" in check_program("07.5", solved("07.5", "if f(x - move) <= f(x):", "if abs(move) < 1.0:"))
 

@@ -114,6 +114,7 @@ def test_an_array_that_is_one_number_is_an_array_where_nothing_else_is():
     )
 
 
+@pytest.mark.long(sample=2)
 @pytest.mark.skipif(not kernels.can_compile_kernels(), reason="numba is switched off, or missing")
 @pytest.mark.parametrize("real", [np.float32, np.float64])
 def test_compiled_loops_between_numpys_functions_give_the_same_bits(real, monkeypatch):

@@ -58,7 +58,7 @@ def mixed(v):
     return tf.reduce_sum(w * w + v / s - tf.minimum(v, w))
 
 
-@pytest.mark.long(sample=3)
+@pytest.mark.long(sample=9)
 @pytest.mark.skipif(not kernels.can_compile_kernels(), reason="numba is switched off")
 @pytest.mark.parametrize("f", [rosenbrock, plane, short_functions, mixed], ids=lambda f: f.__name__)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -140,7 +140,7 @@ def irregular(x):
     return y
 
 
-@pytest.mark.long(sample=3)
+@pytest.mark.long(sample=12)
 @pytest.mark.skipif(not kernels.can_compile_kernels(), reason="numba is switched off")
 @pytest.mark.parametrize("dtype", [tf.float32, tf.float64])
 @pytest.mark.parametrize(
@@ -186,7 +186,7 @@ def _random_rows(rng):
     return np.array([[*row, 0] for row in rows], np.int32), leaves
 
 
-@pytest.mark.long(sample=4)
+@pytest.mark.long(sample=12)
 @pytest.mark.skipif(not kernels.can_compile_kernels(), reason="numba is switched off")
 @pytest.mark.parametrize("seed", range(12))
 def test_rolled_rows_are_those_of_one_operation_after_the_other(seed):

@@ -60,6 +60,7 @@ def run_scenarios(library, folder, *arguments):
     return runs
 
 
+@pytest.mark.long
 def test_a_call_that_fails_leaves_the_old_file_or_the_new_one_and_is_told(failing_calls, tmp_path, long):
     assert run_scenarios(failing_calls, tmp_path, "--sample", "4" if long else "13") > 50
 

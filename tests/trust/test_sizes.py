@@ -233,6 +233,7 @@ ANSWERS = {
 }
 
 
+@pytest.mark.long(sample=4)
 @pytest.mark.parametrize("what", ANSWERS)
 def test_an_answer_is_shown_in_a_few_lines(what, capsys):
     for number, expected in enumerate((6.0, [1.0, 2.0], {"a": 1})):

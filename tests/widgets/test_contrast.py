@@ -149,7 +149,7 @@ def test_forced_colours_are_those_of_the_system_in_the_drawing_too(scheme, brows
 CASES = [(theme, program) for theme in THEMES for program in (states, nested, custom_pair, forgotten)]
 
 
-@pytest.mark.long(sample=5)
+@pytest.mark.long(sample=10)
 @pytest.mark.parametrize(
     ("theme", "program"),
     [*CASES[::2], *CASES[1::8], *CASES[7::8], ("page light", trained), ("page dark", trained)],

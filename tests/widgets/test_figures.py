@@ -161,6 +161,7 @@ def sample_bezier(numbers):
 NARROW = ["diamond", "attention", "lstm", "none", "broadcast"]
 
 
+@pytest.mark.long(sample=3)
 @pytest.mark.parametrize(
     ("name", "width"), [*((name, None) for name in [*PROGRAMS, *TWELVE, "diamond"]), *((name, 85) for name in NARROW)]
 )
@@ -335,6 +336,7 @@ def read(latex):
     return re.sub(r"\\([{}#$%&_])", r"\1", text)
 
 
+@pytest.mark.long(sample=3)
 @pytest.mark.parametrize("name", TWELVE)
 def test_a_tikz_picture_has_each_piece_of_the_svg(name, tmp_path):
     picture = Picture(TWELVE[name]())

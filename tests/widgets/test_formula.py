@@ -225,6 +225,7 @@ def batches() -> Any:
     return tf.snapshot(tape, loss, [a, k, m, u, v, b])
 
 
+@pytest.mark.long(sample=2)
 @pytest.mark.parametrize("program", [matrices, batches], ids=lambda f: f.__name__)
 def test_matrices_multiply_to_what_arrived(program, show):
     """Each formula is computed by NumPy from the values of the rows, and from the adjoints that it names."""

@@ -108,6 +108,7 @@ def test_where_scripts_do_not_run_it_is_the_picture(browser):
     context.close()
 
 
+@pytest.mark.long
 def test_a_tape_of_many_rows_is_kept():
     x = tf.Variable(1.0, name="x")
     with tf.GradientTape() as tape:

@@ -203,6 +203,7 @@ def diamond() -> tuple[Any, Any, Any]:
     return tape, y, [x, w]
 
 
+@pytest.mark.long(sample=5)
 @pytest.mark.parametrize("program", [diamond, square, accumulation, rosenbrock, polynomial])
 def test_on_a_phone_no_sum_meets_a_card(program, show, page):
     page.set_viewport_size({"width": 390, "height": 844})

@@ -154,6 +154,7 @@ def test_a_program_without_layers_is_drawn_as_it_is():
         tf.draw(tape, fold="blocks")
 
 
+@pytest.mark.long(sample=4)
 @pytest.mark.parametrize("name", TWELVE)
 @pytest.mark.parametrize("width", [85, 178])
 def test_a_figure_of_a_given_width_has_type_of_seven_points_or_more(name, width):

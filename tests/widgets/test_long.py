@@ -56,7 +56,7 @@ def bush(n: int) -> dict[str, Any]:
 FORBID = "<meta http-equiv='Content-Security-Policy' content=\"worker-src 'none'\">"
 
 
-@pytest.mark.long(sample=2)
+@pytest.mark.long(sample=4)
 @pytest.mark.parametrize("forbidden", [False, True], ids=["worker", "no worker"])
 def test_a_long_recording_is_placed_in_a_worker_or_here_where_workers_are_forbidden(forbidden, request):
     from minitape_widgets.saved_page import build_html_page as page_text
@@ -194,6 +194,7 @@ def test_arrays_without_texts_are_compared_by_their_elements(monkeypatch):
     assert "differs" in repr(TapeView.compare(record([2.0, 3.0]), record([2.0, 4.0])))
 
 
+@pytest.mark.long
 def test_nodes_fitted_from_afar_keep_a_width_on_the_screen(show):
     page = show(build_chain_snapshot(300))
     page.get_by_label("Folding").select_option("none")

@@ -60,6 +60,7 @@ def dense():
     return tape, loss, w
 
 
+@pytest.mark.long(sample=3)
 @pytest.mark.parametrize("program", [accumulation, wide_program, nested], ids=lambda f: f.__name__)
 def test_the_sum_over_a_cut_is_the_gradient_wherever_one_cuts(program, show):
     tape, target, sources = program()
@@ -130,6 +131,7 @@ AWAY_FROM_EDGES = """marks => {
 }"""
 
 
+@pytest.mark.long(sample=3)
 @pytest.mark.parametrize("program", [cut, squares, wide_program], ids=lambda f: f.__name__)
 def test_a_cut_begins_at_a_break_and_has_its_marks_on_their_edges(program, show):
     snapshot = tf.snapshot(*program())
@@ -206,6 +208,7 @@ def test_on_a_phone_the_cards_of_a_cut_are_whole_and_why_a_cell_is_as_it_is_come
     assert said["y"] + said["height"] <= bar["y"]
 
 
+@pytest.mark.long(sample=2)
 @pytest.mark.parametrize("keys", [["End", "w"], ["End", "w", "v"]], ids=["page", "presented"])
 def test_what_each_term_of_a_cell_adds_is_in_view_beside_the_matrices_or_above(keys, show, page):
     page.set_viewport_size({"width": 1280, "height": 720} if "v" in keys else {"width": 900, "height": 700})
@@ -220,6 +223,7 @@ def test_what_each_term_of_a_cell_adds_is_in_view_beside_the_matrices_or_above(k
     assert max(box["y"] + box["height"] for box in grids) <= panel["y"] + panel["height"]
 
 
+@pytest.mark.long(sample=2)
 @pytest.mark.parametrize("width", [860, 1280])
 def test_both_products_of_a_layer_fit_beside_each_other_with_cells_of_one_size(width, show, page):
     numbers = np.random.default_rng(3)
@@ -374,6 +378,7 @@ def test_on_a_phone_the_sum_of_a_cut_is_above_the_player(show, page):
     assert total["y"] + total["height"] <= player["y"]
 
 
+@pytest.mark.long(sample=4)
 @pytest.mark.parametrize("width", [1280, 900, 390])
 @pytest.mark.parametrize(
     "program", [accumulation, squares, rosenbrock, wide_program, diamond], ids=lambda f: f.__name__
@@ -509,6 +514,7 @@ def test_the_scale_of_bars_remains_when_the_source_is_moved(show):
         assert any("m" in path for path in paths) == has_gap
 
 
+@pytest.mark.long(sample=2)
 @pytest.mark.parametrize("turns", [30, 200])
 def test_at_a_folded_loop_slopes_have_their_numbers(turns, show):
     w, u = tf.Variable(0.9, name="w"), tf.Variable(0.3, name="u")

@@ -99,6 +99,7 @@ def test_a_program_that_computes_something_else_is_not_offered(frame, program):
     assert page.locator("#edit").is_hidden()
 
 
+@pytest.mark.long(sample=2)
 @pytest.mark.browser
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_the_pictures_of_the_first_lessons_can_be_changed(page, language):

@@ -105,6 +105,7 @@ def test_an_open_tape_records_nothing_of_a_picture_of_a_source_that_is_the_targe
         assert len(other.record) == rows
 
 
+@pytest.mark.long(sample=2)
 @pytest.mark.parametrize("row_count", [200, 2500])
 def test_none_keeps_its_reason_on_a_long_tape(row_count, show):
     x, u, count = tf.Variable(1.0, name="x"), tf.Variable(2.0, name="u"), tf.Variable(3, name="count")

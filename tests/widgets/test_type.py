@@ -44,7 +44,7 @@ SHOWN: dict[str, Callable[[], Any]] = TWELVE | {
 SIZES = [(1400, 900), (1000, 700), (390, 800)]
 
 
-@pytest.mark.long(sample=6)
+@pytest.mark.long(sample=12)
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.longest] * (k % 2)) for k, name in enumerate(SHOWN)]
 )
