@@ -1,7 +1,5 @@
 """Change a framework while a block is open, and undo the changes even after Ctrl-C."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial, wraps
 from inspect import ismethod, unwrap

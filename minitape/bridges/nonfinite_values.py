@@ -1,7 +1,5 @@
 """Find the first operation that made a value NaN or infinite."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from ..explain.explanation import OptionalExplanation, explain_cause

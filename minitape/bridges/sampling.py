@@ -4,8 +4,6 @@ A block records either every n-th step or only the first few steps. Between reco
 unobserved.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager

@@ -4,8 +4,6 @@ A learner may hand in the notebook from `minitape-lessons` instead of the releas
 exercises but no grade cells, so without this step nbgrader would silently award no points.
 """
 
-from __future__ import annotations
-
 from nbgrader import utils
 from nbgrader.preprocessors import OverwriteCells
 

@@ -10,8 +10,6 @@ loop, from the last to the first. The row has an additional output that saves wh
 the concrete functions are therefore recorded as soon as the row is written.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 

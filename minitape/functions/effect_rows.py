@@ -4,8 +4,6 @@ Such calls are ``tf.print``, random numbers, ``tf.py_function``, functions that 
 branches.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, nullcontext

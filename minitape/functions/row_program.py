@@ -5,8 +5,6 @@ A :class:`RowProgram` looks up the operations that it needs in the :class:`Trace
 same rows into a single function.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial

@@ -4,8 +4,6 @@ Other functions need no wrapper, because their operations are recorded. Namespac
 first read.
 """
 
-from __future__ import annotations
-
 import inspect
 from functools import wraps
 

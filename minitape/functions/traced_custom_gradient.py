@@ -1,7 +1,5 @@
 """Record functions with custom gradients while a ``tf.function`` is traced."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from ..engine.derivatives.custom_gradient import (

@@ -6,8 +6,6 @@ memory. NumPy computes sin, exp and tanh of a block, because it has vectorized c
 is fused, the other calls become compiled loops.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from math import prod
 from typing import NamedTuple

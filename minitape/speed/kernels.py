@@ -4,8 +4,6 @@ There is one kernel for each scalar type. :mod:`minitape.speed.kernel_source` wr
 numba is missing, fails, or is disabled by ``NUMBA_DISABLE_JIT=1``, sweeps run in Python.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import sys

@@ -6,8 +6,6 @@ tensor stores its origin for `explain` instead. The plain function, ``general``,
 performs TensorFlow's checks.
 """
 
-from __future__ import annotations
-
 from sys import _getframe
 from textwrap import indent
 from types import FrameType

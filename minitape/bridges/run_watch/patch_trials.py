@@ -17,6 +17,8 @@ from ..model_page import join_parameter_names
 CHANGED = 1e-3  # Another gradient counts as changed if its norm changes by more than this fraction.
 MAX_NAMED_CHANGES = 3
 
+NormsByName = Mapping[str, float]  # The norms of gradients, by parameter.
+
 
 class PatchVerdict(NamedTuple):
     """The result of a trial.
@@ -61,7 +63,7 @@ def apply_patch(source: str, line: int, patch: str) -> OptionalText:
 
 
 def judge_patch_for_missing_gradient(
-    original_norms: Mapping[str, float], patched_norms: Mapping[str, float], names_without_gradient: TextSequence
+    original_norms: NormsByName, patched_norms: NormsByName, names_without_gradient: TextSequence
 ) -> PatchVerdict:
     """Judge a patch that is meant to restore a missing gradient.
 
@@ -92,7 +94,7 @@ def judge_patch_for_missing_gradient(
 
 
 def _judge_effect_on_other_gradients(
-    patched_norms: Mapping[str, float], names_without_gradient: TextSequence, other_norms: Mapping[str, float]
+    patched_norms: NormsByName, names_without_gradient: TextSequence, other_norms: NormsByName
 ) -> PatchVerdict:
     """Judge whether a patch that restores the missing gradient also changes other gradients.
 

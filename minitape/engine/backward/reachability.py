@@ -1,7 +1,5 @@
 """Mark the rows that matter for a gradient: the rows on the tape that depend on a source."""
 
-from __future__ import annotations
-
 from collections import deque
 
 from ..record.row_parts import LEAF

@@ -1,7 +1,5 @@
 """Read the values of rows for a sweep, and add up the shares that a row receives."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import compress
 from typing import Any

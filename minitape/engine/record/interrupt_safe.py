@@ -1,7 +1,5 @@
 """Define ``with`` blocks that reliably undo their changes, wherever Ctrl-C interrupts them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial, wraps

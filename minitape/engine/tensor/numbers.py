@@ -1,7 +1,5 @@
 """Convert Python numbers to tensors, such as the 3 in ``x ** 3``, which becomes a leaf in the open recording."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 from ..record.record import Record

@@ -5,8 +5,6 @@ Each operator first converts its other operand to a tensor, and then runs a prim
 generates faster code for arithmetic on floats of the same dtype.
 """
 
-from __future__ import annotations
-
 from sys import _getframe
 
 import numpy as np

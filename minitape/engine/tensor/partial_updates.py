@@ -1,7 +1,5 @@
 """Implement assignments to a part of a variable, such as ``v[...].assign(value)``."""
 
-from __future__ import annotations
-
 from functools import partial
 from weakref import ref
 

@@ -1,7 +1,5 @@
 """Define element types such as ``tf.float32``, and convert NumPy types to them."""
 
-from __future__ import annotations
-
 import builtins
 
 import numpy as np

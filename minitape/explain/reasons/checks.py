@@ -45,6 +45,8 @@ VARIABLE_MAKERS = ("Variable", "add_weight", "Parameter")
 CONTROL_METHODS = ("bool", "__bool__", "index", "int")
 BRANCH_METHODS = ("bool", "__bool__", "index")
 
+BreaksByRow = dict[int, set[tuple[str, Site]]]  # The cause and the line of each break.
+
 
 def find_non_float_source(question: Question) -> OptionalFinding:
     """Find a source that cannot have a gradient because it is an integer, a truth value or a string.
@@ -103,12 +105,12 @@ def _does_finding_only_prepare_stored_value(finding: Finding, edge: InputEdge, s
     return is_unrecorded and is_stored and finding.site == site
 
 
-def _map_rows_to_first_breaks_towards_target(question: Question) -> dict[int, set[tuple[str, Site]]]:
+def _map_rows_to_first_breaks_towards_target(question: Question) -> BreaksByRow:
     """Return, for each row, the first break in each of its paths to the target, as a (cause, site) pair.
 
     Breaks that the program seems to intend are left out.
     """
-    reachable: dict[int, set[tuple[str, Site]]] = {}
+    reachable: BreaksByRow = {}
     for row in sorted(question.ancestors, reverse=True):
         for edge in question.rows[row].edges:
             breaks = reachable.setdefault(edge.input_row, set())

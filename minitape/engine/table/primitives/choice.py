@@ -1,7 +1,5 @@
 """Declare primitives that convert, compare and select, such as casts, comparisons and ``where``."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from logging import getLogger
 

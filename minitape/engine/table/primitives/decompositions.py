@@ -4,8 +4,6 @@ The rules follow M. Giles, "Collected matrix derivative results for forward and 
 differentiation" (2008).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from ...record.thread_state import get_current_first_run

@@ -9,8 +9,6 @@ Attributes:
     SCALAR: The functions for scalars, keyed by scalar type and then by name.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable

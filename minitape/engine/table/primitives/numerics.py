@@ -1,7 +1,5 @@
 """Provide helpers for half precision and for the extreme values of dtypes."""
 
-from __future__ import annotations
-
 from functools import wraps
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Declare the reductions along axes and their adjoint, broadcasting."""
 
-from __future__ import annotations
-
 from math import prod
 
 import numpy as np

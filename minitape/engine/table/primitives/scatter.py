@@ -1,7 +1,5 @@
 """Declare primitives that select elements by index, such as gather, and their adjoints."""
 
-from __future__ import annotations
-
 from math import prod
 
 import numpy as np

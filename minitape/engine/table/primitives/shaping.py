@@ -1,7 +1,5 @@
 """Declare primitives that rearrange elements, such as reshape, transpose, slices and concat."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache
 
