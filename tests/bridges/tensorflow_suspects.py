@@ -23,6 +23,22 @@ with tf.GradientTape() as tape:
     loss = tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits(labels=y, logits=p))  #!
 grads = tape.gradient(loss, dense.trainable_variables)
 opt.apply_gradients(zip(grads, dense.trainable_variables))
+#@ labels_in_a_column_are_cast_on_the_line_of_the_loss broadcast
+dense, opt = tf.keras.layers.Dense(1), tf.keras.optimizers.SGD(0.01)
+x, y = tf.random.normal([12, 4]), tf.random.uniform([12, 1], maxval=5, dtype=tf.int32)
+for _ in range(2):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(tf.square(tf.squeeze(dense(x), -1) - tf.cast(y, tf.float32)))  #!
+        #+ loss = tf.reduce_mean(tf.square(dense(x) - tf.cast(y, tf.float32)))
+    grads = tape.gradient(loss, dense.trainable_variables)
+    opt.apply_gradients(zip(grads, dense.trainable_variables))
+#@ a_table_of_differences_from_a_column_made_on_its_line connected
+w, opt = tf.Variable([0.5, 1.5, 2.5]), tf.keras.optimizers.SGD(0.01)
+places = tf.constant([1, 2, 4])
+for _ in range(2):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(tf.square(w - tf.cast(places[:, tf.newaxis], tf.float32)))
+    opt.apply_gradients([(tape.gradient(loss, w), w)])
 #@ not_applied not_applied
 dense = tf.keras.layers.Dense(1)
 opt = tf.keras.optimizers.SGD(0.01)

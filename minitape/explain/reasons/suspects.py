@@ -346,9 +346,9 @@ def check_accidental_broadcast(run: CheckedRun) -> Suspicions:
         if row.op not in op_names.loss_ops and tuple(row.shape) != (count, count):
             continue  # The program created the column itself, and this operation only flattens the column again.
         # A table is intended if the column was created on the same line, or if a vector is combined with itself.
-        column_is_new = operands[column].op in op_names.shape_ops and operands[column].site == row.site
         makers = [run.find_row_before_reshapes(operand.index) for operand in operands]
-        if column_is_new or makers[0] is makers[1]:
+        is_new = makers[column].shape != operands[column].shape and operands[column].site == row.site
+        if is_new or makers[0] is makers[1]:
             table_sites.add(row.site)
         fields = {
             **_format_column_and_row_operands(run, row, column),
