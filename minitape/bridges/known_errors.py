@@ -39,6 +39,7 @@ tensorflow refused new_variable only supports singleton|tried to create variable
 tensorflow refused keras_tensor A KerasTensor
 tensorflow refused target_shape (Arguments `target` and `output`|`?logits`? and `?labels`? must).*
 tensorflow refused layer_input Input \d+ of layer.*
+tensorflow refused labels label value of (?P<n>-?\d+) which is outside the valid range of \[0, (?P<all>\d+)\)
 tensorflow refused dtypes (was expected to be a \w+ tensor|Tensor conversion requested dtype).*
 tensorflow refused shapes (Incompatible shapes|Dimensions must be equal|Matrix size-incompatible|required broadcast).*
 torch refused count (?P<what>\w+)Backward returned an incorrect number .*expected (?P<all>\d+), got (?P<n>\d+)
@@ -57,10 +58,9 @@ torch refused half_weights Attempting to unscale FP16 gradients
 torch refused unscaled_twice unscale_\(\) has already been called
 torch refused nothing_scaled No inf checks were recorded
 """
-# AutoGraph and JAX write the program's line into the message, because it is not in the traceback.
-list_places_in_message = re.compile(
-    r'(?:File "|created on line )([^"\n]+?)(?:", line |:)(\d+)(?:, in .*\*|:\d+ )'
-).findall
+# TensorFlow and JAX write the program's lines into the message of an error in a compiled function, because they are not
+# in the traceback.
+list_places_in_message = re.compile(r'(?:File "|created on line )([^"\n]+?)(?:", line |:)(\d+)(?:, in |:\d+ )').findall
 
 
 class ErrorSite(NamedTuple):
@@ -133,7 +133,7 @@ def explain_error_by_message(
     if traced_calls and type(traced_calls).__name__ == "JaxStackTraceBeforeTransformation":
         site = find_error_site(traced_calls).site
     for file, line in list_places_in_message(str(error)):
-        site = file, int(line)
+        site = site if is_minitape_or_library_file(file) else (file, int(line))
     if cause == "left_jax":
         fields["what"] = f"{function}()"
     return explain_cause(

@@ -306,6 +306,18 @@ model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(3)])
 loss = "sparse_categorical_crossentropy"  #- loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
 model.compile("sgd", loss)  #!
 model.fit(9.0 * np.random.rand(16, 4), np.arange(16) % 3, verbose=0)
+#@ class_numbers_begin_with_one refused
+dense, opt = tf.keras.layers.Dense(3), tf.keras.optimizers.SGD(0.1)
+def compute_loss(labels, logits):
+    losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits)  #!
+    return tf.reduce_mean(losses)
+@tf.function
+def step(x, labels):
+    with tf.GradientTape() as tape:
+        loss = compute_loss(labels, dense(x))
+    opt.apply_gradients(zip(tape.gradient(loss, dense.trainable_variables), dense.trainable_variables))
+for _ in range(3):
+    step(tf.ones([3, 4]), tf.constant([1, 2, 3]))  #- step(tf.ones([3, 4]), tf.constant([0, 1, 2]))
 #@ labels_and_prediction_are_swapped loss_input
 import keras
 layer, optimizer = keras.layers.Dense(3, activation="softmax"), keras.optimizers.SGD(0.1)

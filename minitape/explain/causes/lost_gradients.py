@@ -316,6 +316,11 @@ CAUSES = (
         Fix: For whole numbers as labels, use SparseCategoricalCrossentropy. Otherwise, convert the labels with
         keras.utils.to_categorical, or reshape them.
 
+        [tensorflow: labels]
+        The labels{line} contain the class number {n}, but the prediction has only {all} outputs, so the class numbers
+        begin with 0 and end before {all}.
+        Fix: Number the classes from 0, for example with labels - 1, and give the last layer one unit for each class.
+
         [tensorflow: layer_input]
         A layer{line} received an input whose shape differs from the one it was built for: {what}
         Fix: Compare the shape of the input with the shape that the layer expects. The first axis is the batch
