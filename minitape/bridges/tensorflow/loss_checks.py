@@ -238,3 +238,19 @@ def explain_early_decay_of_each_schedule() -> Iterator[OptionalExplanation]:
         if callable(schedule):
             makers = [type(schedule).__name__]
             yield explain_schedule_decayed_too_early("tensorflow", schedule, int(optimizer._iterations), makers)
+
+
+# Each check returns an explanation, or None if the problem is absent. The checks run in this order.
+RECORDING_CHECKS = (
+    explain_wrong_loss_or_optimizer_arguments,
+    explain_unused_gradients_of_compiled_steps,
+    explain_use_of_initial_batchnorm_statistics,
+    explain_layer_losses_missing_from_target,
+    explain_optimizer_remade_each_step,
+    explain_first_batch_in_each_step,
+)
+FILE_CHECKS = (
+    explain_unread_clipping_result,
+    explain_sums_of_gradients_without_reset,
+    explain_lr_attribute_without_effect,
+)

@@ -141,31 +141,15 @@ class TensorFlowRecording(FrameworkRecording):
 
     def iter_run_problems(self) -> Iterator[OptionalExplanation]:
         """Yield an explanation for each problem that no single gradient reveals, or None if the problem is absent."""
-        from .loss_checks import (
-            explain_early_decay_of_each_schedule,
-            explain_first_batch_in_each_step,
-            explain_layer_losses_missing_from_target,
-            explain_lr_attribute_without_effect,
-            explain_optimizer_remade_each_step,
-            explain_sums_of_gradients_without_reset,
-            explain_unread_clipping_result,
-            explain_unused_gradients_of_compiled_steps,
-            explain_use_of_initial_batchnorm_statistics,
-            explain_wrong_loss_or_optimizer_arguments,
-        )
+        from .loss_checks import FILE_CHECKS, RECORDING_CHECKS, explain_early_decay_of_each_schedule
 
         nonfinite = (explain_nonfinite_target(self, row) for sweep in self.sweeps for row in sweep.target)
         yield next(filter(None, nonfinite), None)
-        yield explain_wrong_loss_or_optimizer_arguments(self)
-        yield explain_unused_gradients_of_compiled_steps(self)
-        yield explain_use_of_initial_batchnorm_statistics(self)
-        yield explain_layer_losses_missing_from_target(self)
-        yield explain_optimizer_remade_each_step(self)
-        yield explain_first_batch_in_each_step(self)
+        for check_recording in RECORDING_CHECKS:
+            yield check_recording(self)
         file = getattr(sys.modules["__main__"], "__file__", None)
-        yield explain_unread_clipping_result(file)
-        yield explain_sums_of_gradients_without_reset(file)
-        yield explain_lr_attribute_without_effect(file)
+        for check_file in FILE_CHECKS:
+            yield check_file(file)
         yield from explain_early_decay_of_each_schedule()
         functions = {call.function for call in self.log.function_calls}
         yield from map(explain_stale_trace, functions | self.log.later_functions)
