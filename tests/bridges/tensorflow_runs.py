@@ -306,6 +306,38 @@ model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(3)])
 loss = "sparse_categorical_crossentropy"  #- loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
 model.compile("sgd", loss)  #!
 model.fit(9.0 * np.random.rand(16, 4), np.arange(16) % 3, verbose=0)
+#@ labels_of_minus_one_and_one_for_a_binary_cross_entropy loss_input
+import keras
+x = np.random.default_rng(0).normal(size=(32, 3)).astype("float32")
+y = np.where(x[:, 0] > 0, 1.0, -1.0)  #- y = np.where(x[:, 0] > 0, 1.0, 0.0)
+model = keras.Sequential([keras.layers.Dense(1, activation="sigmoid")])
+model.compile("sgd", "binary_crossentropy")  #!
+model.fit(x, y, batch_size=16, verbose=0)
+#@ class_numbers_for_a_binary_cross_entropy_of_logits loss_input
+dense, opt = tf.keras.layers.Dense(1), tf.keras.optimizers.SGD(0.1)
+x = tf.random.normal([12, 4])
+y = tf.constant([[0.0], [1.0], [2.0]] * 4)  #- y = tf.constant([[0.0], [1.0], [0.5]] * 4)
+@tf.function
+def step(x, y):
+    with tf.GradientTape() as tape:
+        losses = tf.nn.sigmoid_cross_entropy_with_logits(logits=dense(x), labels=y)  #!
+        loss = tf.reduce_mean(losses)
+    opt.apply_gradients(zip(tape.gradient(loss, dense.trainable_variables), dense.trainable_variables))
+for _ in range(3):
+    step(x, y)
+#@ noisy_labels_of_a_discriminator connected
+dense, opt = tf.keras.layers.Dense(1), tf.keras.optimizers.SGD(0.1)
+bce = tf.keras.losses.BinaryCrossentropy(from_logits=True)
+for _ in range(3):
+    with tf.GradientTape() as tape:
+        loss = bce(tf.random.uniform([12, 1], 0.8, 1.2), dense(tf.random.normal([12, 4])))
+    opt.apply_gradients(zip(tape.gradient(loss, dense.trainable_variables), dense.trainable_variables))
+#@ advantages_times_one_hot_actions_are_labels connected
+import keras
+x, advantages = np.eye(4, dtype="float32"), np.array([[2.0], [-1.5], [0.5], [-3.0]], "float32")
+model = keras.Sequential([keras.layers.Dense(3, activation="softmax")])
+model.compile("sgd", "categorical_crossentropy")
+model.fit(x, advantages * np.eye(3, dtype="float32")[[0, 1, 2, 0]], verbose=0)
 #@ class_numbers_begin_with_one refused
 dense, opt = tf.keras.layers.Dense(3), tf.keras.optimizers.SGD(0.1)
 def compute_loss(labels, logits):

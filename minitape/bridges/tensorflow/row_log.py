@@ -358,6 +358,16 @@ class TensorFlowLog:
         elif is_prediction and np.any((values < -TOLERANCE) | (values > 1 + TOLERANCE)):
             self.misused_call = self.running_line.find_site(), "loss_input", ""
 
+    def record_loss_site_if_labels_are_wrong(self, labels: Any) -> None:
+        """Record the line of a binary cross-entropy whose labels are outside the range from 0 to 1.
+
+        Args:
+            labels: The labels.
+        """
+        # A GAN has noisy labels that exceed the range by less than 0.5.
+        if np.any(abs(np.asarray(labels, float) - 0.5) > 1):
+            self.misused_call = self.running_line.find_site(), "loss_input", "targets"
+
     def record_coming_optimizer_step(self, gradients_with_variables: Sequence[tuple], optimizer: Any) -> None:
         """Record an optimizer step that is about to change variables.
 

@@ -93,6 +93,7 @@ class TensorFlowWatcher(Watcher):
             (record, "record_operation", self._record_call_and_keep_custom_shares),
             (iterator_ops.OwnedIterator, "_create_iterator", self._create_and_record_iterator),
             (script_ops, "py_func_common", self._record_escapes_and_run_function),
+            (tf.nn, "sigmoid_cross_entropy_with_logits", self._check_labels_and_compute_loss),
             *((ops._EagerTensorBase, name, self._build_escape_handler(name)) for name in ESCAPE_METHODS),
         ):
             self._wrap_function_for_eager_calls(owner, name, handler)
@@ -111,6 +112,7 @@ class TensorFlowWatcher(Watcher):
         if losses := sys.modules.get("keras.src.backend.tensorflow.nn"):
             for name in ("categorical_crossentropy", "sparse_categorical_crossentropy", "binary_crossentropy"):
                 self._wrap_function_for_eager_calls(losses, name, self._check_and_compute_cross_entropy)
+            self._wrap_function_for_eager_calls(losses, "binary_crossentropy", self._check_labels_and_compute_loss)
         if self.open_functions and not tf.config.functions_run_eagerly():
             patches.add_undo_action(partial(tf.config.run_functions_eagerly, False))
             tf.config.run_functions_eagerly(True)
@@ -257,6 +259,10 @@ class TensorFlowWatcher(Watcher):
         if not from_logits:
             self.writer.run_safely(self.log.record_loss_site_if_input_is_wrong, target, output)
         return original(target, output, from_logits=from_logits, **options)
+
+    def _check_labels_and_compute_loss(self, original: Any, labels: Any, *args: Any, **options: Any) -> Any:
+        self.writer.run_safely(self.log.record_loss_site_if_labels_are_wrong, labels)
+        return original(labels, *args, **options)
 
     def _mark_loss_as_scaled_and_scale_it(self, original: Any, optimizer: Any, loss: Any) -> Any:
         self._is_loss_scaled = True

@@ -75,6 +75,11 @@ CAUSES = (
         expects the labels first.
         Fix: Swap the arguments: loss(labels, prediction).
 
+        [tensorflow: targets]
+        The binary cross-entropy{line} received labels outside the range from 0 to 1. The loss then has no lower bound.
+        Fix: Use the labels 0 and 1. For class numbers with more than two classes, use
+        sparse_categorical_crossentropy. For the labels -1 and 1, use a hinge loss, or (labels + 1) / 2.
+
         [jax: swapped]
         {what}{line} takes the logarithm of constant labels, because it received them as its first argument. An optax
         loss expects the logits first.
