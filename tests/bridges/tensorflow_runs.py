@@ -208,6 +208,25 @@ for number in range(5):
     with tf.GradientTape() as tape:
         loss = tf.reduce_sum((w - 3.0) ** 2)
     keras.optimizers.SGD(0.1 / (number + 1)).apply_gradients([(tape.gradient(loss, w), w)])
+#@ a_loss_is_scaled_twice scaler
+dense, x, y = tf.keras.layers.Dense(1), tf.ones([4, 3]), tf.ones([4, 1])
+optimizer = tf.keras.mixed_precision.LossScaleOptimizer(tf.keras.optimizers.SGD(1e-6), initial_scale=128.0)
+@tf.function
+def step():
+    with tf.GradientTape() as tape:
+        loss = optimizer.scale_loss(tf.reduce_mean(tf.square(dense(x) - y)))
+        scaled = optimizer.scale_loss(loss)  #!  #- scaled = loss
+    optimizer.apply_gradients(zip(tape.gradient(scaled, dense.trainable_variables), dense.trainable_variables))
+for _ in range(3):
+    step()
+#@ two_losses_of_a_step_are_scaled connected
+dense, x, y = tf.keras.layers.Dense(1), tf.ones([4, 3]), tf.ones([4, 1])
+optimizer = tf.keras.mixed_precision.LossScaleOptimizer(tf.keras.optimizers.SGD(1e-3), initial_scale=128.0)
+for _ in range(3):
+    with tf.GradientTape() as tape:
+        error = optimizer.scale_loss(tf.reduce_mean(tf.square(dense(x) - y)))
+        loss = error + optimizer.scale_loss(0.01 * tf.nn.l2_loss(dense.kernel))
+    optimizer.apply_gradients(zip(tape.gradient(loss, dense.trainable_variables), dense.trainable_variables))
 #@ a_loss_that_is_not_scaled scaler
 import keras
 w = keras.Variable([1.0, 2.0])

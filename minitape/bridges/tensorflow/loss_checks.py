@@ -111,7 +111,7 @@ def explain_wrong_loss_or_optimizer_arguments(recording: TensorFlowRecording) ->
     """
     for site, cause, variant in (item.log.misused_call for item in list_recording_and_reruns(recording)):
         if site != NOWHERE:
-            blamed_function = "gradient" if cause == "scaler" else "compile"
+            blamed_function = {"unscaled_loss": "gradient", "scaled_twice": "scale_loss"}.get(variant, "compile")
             if cause == "scaler" or find_statement(site).find_call("fit", "train_on_batch"):
                 sites = list_call_sites(site[0], blamed_function)
                 # While TensorFlow traces a function, the line that is running may be the function's decorator.

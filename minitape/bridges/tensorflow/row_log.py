@@ -341,6 +341,15 @@ class TensorFlowLog:
                 dtype = tf.as_dtype(handle_data.shape_and_type[0].dtype)
                 self.original_values[id(handle)] = handle, gen_resource_variable_ops.read_variable_op(handle, dtype)
 
+    def record_misused_call(self, cause: str, variant: str) -> None:
+        """Record the line that is running as a wrong call of a loss or an optimizer.
+
+        Args:
+            cause: The cause.
+            variant: Which variant of the cause's sentences to use.
+        """
+        self.misused_call = self.running_line.find_site(), cause, variant
+
     def record_loss_site_if_input_is_wrong(self, target: Any, output: Any) -> None:
         """Record the line of a Keras loss that expects probabilities but receives something else.
 
@@ -354,9 +363,9 @@ class TensorFlowLog:
         is_trained, is_prediction = (any(self.rows[row].kind == "variable" for row in rows) for rows in ancestors)
         values = np.asarray(output)
         if is_trained and not is_prediction:
-            self.misused_call = self.running_line.find_site(), "loss_input", "swapped"
+            self.record_misused_call("loss_input", "swapped")
         elif is_prediction and np.any((values < -TOLERANCE) | (values > 1 + TOLERANCE)):
-            self.misused_call = self.running_line.find_site(), "loss_input", ""
+            self.record_misused_call("loss_input", "")
 
     def record_loss_site_if_labels_are_wrong(self, labels: Any) -> None:
         """Record the line of a binary cross-entropy whose labels are outside the range from 0 to 1.
@@ -366,7 +375,7 @@ class TensorFlowLog:
         """
         # A GAN has noisy labels that exceed the range by less than 0.5.
         if np.any(abs(np.asarray(labels, float) - 0.5) > 1):
-            self.misused_call = self.running_line.find_site(), "loss_input", "targets"
+            self.record_misused_call("loss_input", "targets")
 
     def record_coming_optimizer_step(self, gradients_with_variables: Sequence[tuple], optimizer: Any) -> None:
         """Record an optimizer step that is about to change variables.
@@ -385,7 +394,7 @@ class TensorFlowLog:
             returned = self.tensor_rows.returned_gradients.get(gradient)
             # The gradients of a model's copy may be applied to the model itself, so the variables must be the same.
             if returned is not None and returned.source_id in handle_ids - {find_handle_id(variable)}:
-                self.misused_call = self.running_line.find_site(), "not_applied", "pairs"
+                self.record_misused_call("not_applied", "pairs")
         self.optimizer_steps.append(OptimizerStep(self.running_line.find_site(), handle_ids, len(self.rows), new_class))
         self.applied_gradient_rows = {
             find_handle_id(variable): row

@@ -171,8 +171,12 @@ def check_unoptimized_sources(run: CheckedRun) -> Suspicions:
         handle_ids_before_last_step & _collect_ids_with_gradient_and_no_new_value(run)
     ) - optimized_handle_ids
     if missing_handle_ids:
-        sentence_fields = {"what": fill("an optimizer"), "steps": format_step_count(len(steps))}
-        yield Suspicion("not_optimized", steps[-1].site, sentence_fields, source_keys=missing_handle_ids)
+        yield Suspicion(
+            "not_optimized",
+            steps[-1].site,
+            {"what": fill("an optimizer"), "steps": format_step_count(len(steps))},
+            source_keys=missing_handle_ids,
+        )
 
 
 def check_trainable_variables_left_untrained(run: CheckedRun) -> Suspicions:

@@ -64,7 +64,7 @@ class TensorFlowWatcher(Watcher):
         self._apply_depth = 0  # This is greater than 0 while an optimizer takes a step.
         # While the graph of a tf.function runs, this is its call, and `_running_function` is its concrete function.
         self._function_call: FunctionCall | None = None
-        self._is_loss_scaled = False  # Whether scale_loss has been called since the last step.
+        self._scaled_loss: Any = None  # The last result of scale_loss since the last step.
         self._running_function: Any = None
 
     # -- the block ---------------------------------------------------------------------------------
@@ -107,7 +107,7 @@ class TensorFlowWatcher(Watcher):
                 sys.modules["keras.src.backend"], "convert_to_numpy", self._build_escape_handler("__array__")
             )
         if scaling := sys.modules.get("keras.src.optimizers.loss_scale_optimizer"):
-            patches.wrap_function(scaling.LossScaleOptimizer, "scale_loss", self._mark_loss_as_scaled_and_scale_it)
+            patches.wrap_function(scaling.LossScaleOptimizer, "scale_loss", self._scale_loss_and_check_scaled_twice)
             patches.wrap_function(scaling.LossScaleOptimizer, "apply", self._step_and_record_if_loss_is_unscaled)
         if losses := sys.modules.get("keras.src.backend.tensorflow.nn"):
             for name in ("categorical_crossentropy", "sparse_categorical_crossentropy", "binary_crossentropy"):
@@ -264,15 +264,17 @@ class TensorFlowWatcher(Watcher):
         self.writer.run_safely(self.log.record_loss_site_if_labels_are_wrong, labels)
         return original(labels, *args, **options)
 
-    def _mark_loss_as_scaled_and_scale_it(self, original: Any, optimizer: Any, loss: Any) -> Any:
-        self._is_loss_scaled = True
-        return original(optimizer, loss)
+    def _scale_loss_and_check_scaled_twice(self, original: Any, optimizer: Any, loss: Any) -> Any:
+        if loss is self._scaled_loss:
+            self.log.record_misused_call("scaler", "scaled_twice")
+        self._scaled_loss = original(optimizer, loss)
+        return self._scaled_loss
 
     def _step_and_record_if_loss_is_unscaled(self, original: Any, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
         """Record the line of a step that divides the gradients by a loss scale although the loss was not scaled."""
-        if not self._is_loss_scaled:
-            self.log.misused_call = self.log.running_line.find_site(), "scaler", "unscaled_loss"
-        self._is_loss_scaled = False
+        if self._scaled_loss is None:
+            self.log.record_misused_call("scaler", "unscaled_loss")
+        self._scaled_loss = None
         return original(optimizer, *args, **kwargs)
 
     def _list_pairs_and_apply_them(
@@ -281,7 +283,7 @@ class TensorFlowWatcher(Watcher):
         """Record the line of a step that receives no gradients, because Keras then raises an error before the step."""
         gradients_with_variables = list(grads_and_vars)
         if not gradients_with_variables:
-            self.log.misused_call = self.log.running_line.find_site(), "not_applied", "empty"
+            self.log.record_misused_call("not_applied", "empty")
         return original(optimizer, gradients_with_variables, *args, **kwargs)
 
     def _apply_gradients_and_record_new_states(

@@ -103,6 +103,11 @@ CAUSES = (
         each step. The steps are too small by that factor.
         Fix: Write loss = optimizer.scale_loss(loss) inside the tape's block, and take the gradient of this loss.
 
+        [tensorflow: scaled_twice]
+        The loss is scaled again{line} although it was already scaled. LossScaleOptimizer divides the gradients by its
+        scale only once, so the steps are too large by that factor.
+        Fix: Call optimizer.scale_loss(loss) only once for each step.
+
         [torch: bypassed]
         The step{line} uses gradients that are still multiplied by the scale {scale:g}, because optimizer.step() was
         called directly.
