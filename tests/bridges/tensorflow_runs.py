@@ -357,6 +357,28 @@ x, advantages = np.eye(4, dtype="float32"), np.array([[2.0], [-1.5], [0.5], [-3.
 model = keras.Sequential([keras.layers.Dense(3, activation="softmax")])
 model.compile("sgd", "categorical_crossentropy")
 model.fit(x, advantages * np.eye(3, dtype="float32")[[0, 1, 2, 0]], verbose=0)
+#@ a_variable_has_a_value_in_one_branch_only refused
+w, x = tf.Variable([1.0, 2.0]), tf.constant([3.0, 4.0])
+@tf.function
+def step():
+    with tf.GradientTape() as tape:
+        #+ penalty = 0.0
+        if tf.reduce_mean(w * x) > 0.0:  #!
+            penalty = tf.reduce_sum(w ** 2)
+        loss = tf.reduce_sum(w * x) + penalty
+    w.assign_sub(0.01 * tape.gradient(loss, w))
+step()
+#@ a_state_grows_in_a_loop refused
+w, x = tf.Variable([1.0, 2.0]), tf.constant([3.0, 4.0])
+@tf.function
+def step():
+    with tf.GradientTape() as tape:
+        state = w * x
+        for _ in tf.range(3):  #!
+            state = tf.concat([state, w], 0)  #- state = state + w
+        loss = tf.reduce_sum(state)
+    w.assign_sub(0.01 * tape.gradient(loss, w))
+step()
 #@ class_numbers_begin_with_one refused
 dense, opt = tf.keras.layers.Dense(3), tf.keras.optimizers.SGD(0.1)
 def compute_loss(labels, logits):

@@ -326,6 +326,11 @@ CAUSES = (
         Fix: Compare the shape of the input with the shape that the layer expects. The first axis is the batch
         axis, with one entry for each example.
 
+        [tensorflow: branches]
+        A condition or a loop{line} depends on a tensor, and TensorFlow cannot compile it: {what}.
+        Fix: Give the variable a value before the condition or the loop, or in each branch. The dtype and the shape must
+        be the same everywhere. Return only at the end of the function.
+
         [tensorflow: dtypes]
         Two tensors{line} have different dtypes: {what}
         Fix: Cast one of them: tf.cast(x, tf.float32). NumPy's floats are float64 by default.
