@@ -42,7 +42,7 @@ tensorflow refused layer_input Input \d+ of layer.*
 tensorflow refused labels label value of (?P<n>-?\d+) which is outside the valid range of \[0, (?P<all>\d+)\)
 tensorflow refused dtypes (was expected to be a \w+ tensor|Tensor conversion requested dtype).*
 tensorflow refused shapes (Incompatible shapes|Dimensions must be equal|Matrix size-incompatible|required broadcast).*
-tensorflow refused branches '[\w.]+' .*(branch|the loop|iteration)\b
+tensorflow refused branches '[\w.]+' (must|is None|may not|has|does not) .*(branch|branches|the loop|iteration)\b
 torch refused count (?P<what>\w+)Backward returned an incorrect number .*expected (?P<all>\d+), got (?P<n>\d+)
 torch refused shape (?P<what>\w+)Backward returned an invalid .* (?P<n>\d+) - got (?P<one>\[.*?\]).* (?P<two>\[.*?\])
 torch refused one_example Expected more than 1 value per channel when training, got input size (?P<what>.*)
