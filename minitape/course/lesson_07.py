@@ -20,10 +20,6 @@ def _compute_hessian(f: UnknownFunction, point: Point, direction: Point) -> ndar
     return np.array(f.compute_derivatives(point))
 
 
-def _compute_hessian_product(f: UnknownFunction, point: Point, direction: Point) -> ndarray:
-    return _compute_hessian(f, point, direction) @ np.array(direction)
-
-
 def _find_full_hessian_hint(answer: Answer, observed_runs: ObservedRuns) -> str:
     """Say that the product was computed with the whole Hessian, in more than two sweeps, or return "" if it was not."""
     if any(run.sweep_count > 2 for run in observed_runs):
@@ -138,7 +134,7 @@ def lowest(f, start, steps):
         "07.7",
         order=2,
         also=_find_full_hessian_hint,
-        expect=_compute_hessian_product,
+        expect=lambda f, point, direction: _compute_hessian(f, point, direction) @ np.array(direction),
         cases=[
             (BENT, [1.0, 2.0], [1.0, 1.0]),
             (STEEP, [1.0, 2.0], [1.0, -1.0]),

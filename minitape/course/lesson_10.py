@@ -2,7 +2,7 @@
 
 import re
 
-from ..engine.types import FloatList, Function
+from ..engine.types import Function
 from .attempt import find_function_source
 from .call_log import ObservedRuns
 from .exercise import Exercise, Mistake
@@ -39,10 +39,6 @@ def _solve_for_angle(throw: Polynomial, target: float, times: int = 10) -> float
     for _ in range(times):
         angle -= (throw._compute(angle) - target) / throw.derivative(angle)
     return angle
-
-
-def _compute_unpenalized_slopes(f: Polynomial, value: float) -> FloatList:
-    return [f.derivative(value)] * 2
 
 
 def _find_repeated_run_hint(answer: Function, observed_runs: ObservedRuns) -> str:
@@ -102,7 +98,7 @@ def two_slopes(f, value):
         also=_find_tracing_hint,
         mistakes=[
             *(
-                Mistake(_compute_unpenalized_slopes, named=name, where=where)
+                Mistake(lambda f, value: [f.derivative(value)] * 2, named=name, where=where)
                 for name, where in {
                     # The first group is the name that x is multiplied by.
                     "variable made in the loop": (
