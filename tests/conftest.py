@@ -27,7 +27,7 @@ PATIENCE = 300_000
 REPOSITORY = Path(__file__).parents[1]
 # Start the longest files first. Only short files are then left at the end, so all workers finish together.
 LONGEST_FILES = """
-widgets/test_jupyterlab.py notebooks/test_lessons.py cli/test_check.py oracle/test_oracle.py
+widgets/test_modes.py widgets/test_jupyterlab.py notebooks/test_lessons.py cli/test_check.py oracle/test_oracle.py
 cli/test_lesson_in_browser.py course/test_translation.py widgets/test_page.py cli/test_wheel.py
 widgets/test_type.py course/test_unlisted_answers.py course/test_sentences.py
 course/test_report.py cli/test_save.py course/test_exercise_programs.py widgets/test_contrast.py
