@@ -27,10 +27,6 @@ def _compute_distance_gradient(upstream: float, x: float, y: float) -> tuple[flo
     return upstream * x / z, upstream * y / z
 
 
-def _compute_straight_through_slope(rest: Polynomial, number: float) -> float:
-    return rest.derivative(copysign(1.0, number)) * (abs(number) < 1.0) + 0.0
-
-
 def _compute_limited_slope(f: Polynomial, rest: Polynomial, value: float, most: float) -> float:
     return max(-most, min(rest.derivative(f._compute(value)), most)) * f.derivative(value)
 
@@ -88,7 +84,7 @@ EXERCISES = (
     Exercise("11.5", expect={"A": False, "B": False, "C": True, "D": True}),
     Exercise(
         "11.6",
-        expect=_compute_straight_through_slope,
+        expect=lambda rest, number: rest.derivative(copysign(1.0, number)) * (abs(number) < 1.0) + 0.0,
         cases=[(F, 0.5), (REST, 1.25), (F, -0.25), (FALLING, -1.5), (REST, 0.95), (F, 1.05), (REST, 3.0)],
         also=_find_batch_failure_hint,
         mistakes=[*RULE_MISTAKES, Mistake(named="no third value", error="both x and y")],

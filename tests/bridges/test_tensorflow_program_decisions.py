@@ -104,21 +104,30 @@ def test_a_program_without_a_target_lacks_no_losses(monkeypatch) -> None:
     assert loss_checks.explain_layer_losses_missing_from_target(None) is None
 
 
-ARGUMENTS = "model.compile(1)\nmodel.fit(x)\nmodel.compile(2)\nloss(y)\ng = tape.gradient(l, w)\noptimizer.apply(g)\n"
+ARGUMENTS = """model.compile(1)
+model.fit(x)
+model.compile(2)
+loss(y)
+g = tape.gradient(l, w)
+optimizer.apply(g)
+l = optimizer.scale_loss(l)
+step()
+"""
 
 
-@pytest.mark.parametrize(("sites", "cause", "line"), [
-    ([2], "loss_input", 1), ([4], "loss_input", 4), ([6], "scaler", 5), ([1], "scaler", 5), ([], "loss_input", None),
-    ([None, 4], "loss_input", 4),
+@pytest.mark.parametrize(("sites", "cause", "variant", "line"), [
+    ([2], "loss_input", "swapped", 1), ([4], "loss_input", "swapped", 4), ([], "loss_input", "swapped", None),
+    ([None, 4], "loss_input", "swapped", 4), ([6], "scaler", "unscaled_loss", 5), ([1], "scaler", "unscaled_loss", 5),
+    ([8], "scaler", "scaled_twice", 7), ([1], "scaler", "scaled_twice", 7),
 ])  # fmt: skip
-def test_wrong_arguments_are_blamed_on_the_line_that_passes_them(monkeypatch, sites, cause, line) -> None:
+def test_wrong_arguments_are_blamed_on_the_line_that_passes_them(monkeypatch, sites, cause, variant, line) -> None:
     file = with_text(ARGUMENTS)
-    calls = [(NOWHERE if site is None else (file, site), cause, "swapped") for site in sites]
+    calls = [(NOWHERE if site is None else (file, site), cause, variant) for site in sites]
     items = [SimpleNamespace(log=SimpleNamespace(misused_call=call)) for call in calls]
     monkeypatch.setattr(loss_checks, "list_recording_and_reruns", lambda recording: items)
     monkeypatch.setattr(loss_checks, "explain_cause", lambda framework, cause, site, variant: (cause, site, variant))
     answer = loss_checks.explain_wrong_loss_or_optimizer_arguments(None)
-    assert answer == (line and (cause, (file, line), "swapped"))
+    assert answer == (line and (cause, (file, line), variant))
 
 
 @pytest.mark.parametrize(("facts", "is_used", "is_found"), [

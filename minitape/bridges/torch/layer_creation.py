@@ -1,5 +1,7 @@
 """Find the expressions in a program's text that create the layers of its models."""
 
+from __future__ import annotations
+
 import ast
 
 from torch.nn import Module, Sequential

@@ -1,5 +1,7 @@
 """Keep the history of modules and parameters: their names, and the lines that froze, replaced or copied them."""
 
+from __future__ import annotations
+
 import weakref
 from typing import Any, NamedTuple
 

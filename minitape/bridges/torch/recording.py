@@ -1,5 +1,7 @@
 """Define the block that records a PyTorch program, and the recording that explains the program."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
