@@ -158,6 +158,8 @@ def _get_underlying_function(attribute: Any) -> Any:
 
 def _remove_wrapper_and_keep_for_reuse(owner: Any, function_name: str, wrapper: Any, key: tuple[int, Any]) -> None:
     """Remove a function's wrapper, even from under the wrappers of later blocks, and keep it for the next block."""
+    # A block that wraps a function twice would otherwise stay alive if Ctrl-C came right after the removal.
+    wrapper.under[2:] = None, None
     outer_wrapper = None
     current_wrapper = _get_underlying_function(vars(owner).get(function_name))
     while current_wrapper is not wrapper and hasattr(current_wrapper, "under"):
@@ -171,7 +173,6 @@ def _remove_wrapper_and_keep_for_reuse(owner: Any, function_name: str, wrapper: 
         delattr(owner, function_name)
     else:
         setattr(owner, function_name, wrapper.under[0])
-    wrapper.under[2:] = None, None
     if len(_idle_wrappers) < MAX_IDLE_WRAPPERS:
         _idle_wrappers[key] = wrapper
 
