@@ -90,6 +90,7 @@ def test_the_line_of_a_disease_is_one_that_was_changed(name):
     assert all(HEALTHY.count(old) == 1 for old in patient.changes)
 
 
+@pytest.mark.long(sample=4)
 @pytest.mark.parametrize("name", PATIENTS)
 def test_who_is_sick_is_not_well_and_who_is_healthy_is(name, cases):
     assert cases[name].is_well == (not PATIENTS[name].diseases)
@@ -221,6 +222,7 @@ def test_a_diagnosis_hears_what_it_should(name, given, words, bed_of):
     assert "a list of length 2" not in said and "a string" not in said  # how many diseases there are is not told
 
 
+@pytest.mark.long(sample=4)
 @pytest.mark.parametrize("name", PATIENTS)
 def test_what_is_said_against_a_disease_is_so(name, cases, ward, bed_of):
     """Each sentence of evidence, measured on each patient of whom it is said."""

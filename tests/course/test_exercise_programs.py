@@ -1186,6 +1186,7 @@ def test_each_mistake_that_is_known_has_a_program():
         assert hints <= heard, hints - heard
 
 
+@pytest.mark.long(sample=5)
 @pytest.mark.parametrize("name", [exercise.name for exercise in EXERCISES if exercise.cases or exercise.trials])
 def test_a_program_is_right_as_the_solution_has_it_and_three_others_are_wrong(name):
     assert check_program(name, SOLUTIONS[name]).startswith(f"Exercise {name}: correct.")
@@ -1225,6 +1226,7 @@ def list_other_answers(expected: Any) -> list[Any]:
     return [expected + 1, -expected - 1, 3 * expected + 7]
 
 
+@pytest.mark.long(sample=5)
 @pytest.mark.parametrize(
     "exercise", [exercise for exercise in EXERCISES if not exercise.cases], ids=lambda exercise: exercise.name
 )
@@ -1291,6 +1293,7 @@ SLIPS = [  # wrong answers, or what is wrong in them by its name or place: each 
 ]
 
 
+@pytest.mark.long(sample=5)
 @pytest.mark.parametrize(("name", "slips"), SLIPS)
 def test_a_slip_hears_a_hint_of_its_own(name, slips, monkeypatch, tmp_path):
     exercise = dataclasses.replace(get_exercise(name), view=None)

@@ -159,6 +159,7 @@ def test_a_wrong_answer_hears_the_same_in_chinese(exercise, chinese, monkeypatch
         )
 
 
+@pytest.mark.long(sample=4)
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
 def test_questions_and_choices_are_found_for_the_translator(path, texts):
     tree = ast.parse("\n".join(cell.source for cell in list_code_cells(path)))

@@ -73,6 +73,7 @@ def read_questions(language):
     return [(question, right.split()) for code, question, right in rows if code == language]
 
 
+@pytest.mark.long(sample=2)
 @pytest.mark.browser
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_nine_of_ten_questions_find_the_page_that_answers_them(ask, language):
@@ -105,6 +106,7 @@ def test_the_chinese_search_finds_a_page_that_exists_in_english_only(ask):
     assert ask("zh")("怎么把图嵌到自己的博客网页里")[0] == "../docs/explorables"
 
 
+@pytest.mark.long(sample=2)
 @pytest.mark.browser
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_the_text_of_an_error_finds_a_page_that_lists_it(ask, language):
@@ -120,6 +122,7 @@ def test_the_text_of_an_error_finds_a_page_that_lists_it(ask, language):
     assert lost == {}
 
 
+@pytest.mark.long(sample=2)
 @pytest.mark.browser
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_a_question_finds_its_own_page_even_with_a_typo(ask, build, language):

@@ -12,7 +12,7 @@ from tests.jupyterlab_page import wait_for_frame
 
 from .conftest import custom_pair, nested, states
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 LEAST = 4.5
 # what JupyterLab's two themes say of the colours that the view takes from them; a page of its own says nothing
@@ -112,7 +112,6 @@ LINES = (
 )
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_forced_colours_are_those_of_the_system_in_the_drawing_too(scheme, browser):
     """Also where the theme of the page is the other one; what is current and what was sent is told apart without

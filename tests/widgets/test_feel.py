@@ -10,7 +10,7 @@ from tests.jupyterlab_page import read_box, wait_for_frame
 from .conftest import type_keys
 from .test_page import table
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 FUNCTIONS = (
     tf.sin, tf.cos, tf.tan, tf.exp, tf.math.expm1, tf.math.log, tf.math.log1p, tf.sqrt, tf.math.rsqrt, tf.square,

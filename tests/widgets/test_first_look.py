@@ -8,7 +8,7 @@ from tests.jupyterlab_page import read_box
 
 from .conftest import read_position, type_keys
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 VISIBLE = """query => {
   const pane = document.querySelector(".mt-pane").getBoundingClientRect();

@@ -13,7 +13,7 @@ from tests.jupyterlab_page import read_box, wait_for_frame
 from .conftest import format_adjoint_size, format_brief, open_scope, read_position, type_keys
 from .twelve_programs import TWELVE
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.long]
 TURNS = 18
 EDGES = "all => all.map(one => one.dataset.edge)"
 
@@ -68,7 +68,6 @@ def test_a_condition_of_several_rows_is_no_turn_and_the_loop_keeps_its_gradient(
     assert loop.locator(".mt-adjoint").text_content() == "∂ 1.0"
 
 
-@pytest.mark.long
 def test_a_loop_names_its_turn_and_the_number_in_it(show):
     x, w = tf.Variable(1.0, name="x"), tf.Variable(0.8, name="w")
     with tf.GradientTape() as tape:
@@ -120,7 +119,6 @@ def test_arrows_into_a_folded_loop_and_pictures_of_arrays_cover_nothing(show):
     assert left >= right - 2 and picture >= text
 
 
-@pytest.mark.long
 def test_weights_stand_beside_the_loop_that_reads_them(show):
     page = show(tf.snapshot(*recurrent()))
     assert set(titles(page)) >= {"Wx", "Wh", "b", "h"}
@@ -148,7 +146,6 @@ def test_a_folded_loop_says_which_turn_it_is_in(show):
     assert loop.locator(".mt-adjoint").text_content().startswith("h: ∂")
 
 
-@pytest.mark.long
 def test_shift_and_an_arrow_step_over_a_turn_of_the_loop_and_back(show):
     snapshot = tf.snapshot(*recurrent())
     page = show(snapshot)
@@ -168,7 +165,6 @@ def test_shift_and_an_arrow_step_over_a_turn_of_the_loop_and_back(show):
         assert before + 1 < int(read_position(page).split()[1]) <= end + 1
 
 
-@pytest.mark.long
 def test_the_pane_grows_when_something_is_unfolded(show):
     page = show(tf.snapshot(*recurrent()))
     before = read_box(page.locator(".mt-pane"))["height"]
@@ -296,7 +292,6 @@ def test_the_sums_on_the_edges_of_a_folded_loop(show):
     assert len(cards) == 3 and shares and not {*cards} & {*shares}  # no edge has its number twice
 
 
-@pytest.mark.long
 def test_a_loop_that_is_opened_shows_the_present_turn(show):
     page = show(tf.snapshot(*recurrent()))
     type_keys(page, "End", *["ArrowLeft"] * 40, "u")
@@ -329,7 +324,6 @@ def test_the_edge_of_a_folded_loop_shows_what_the_loop_sent_whatever_else_its_in
     assert sorted(found) == pytest.approx(sorted(float(part.max()) for part in sent), rel=0.02)
 
 
-@pytest.mark.long
 def test_the_turns_of_nested_loops_are_those_of_the_program(show):
     xs = [tf.Variable(0.1 * k, name=f"x{k}") for k in range(10)]
     w = tf.Variable(0.5, name="w")

@@ -16,7 +16,7 @@ from .conftest import PROGRAMS, build_chain_snapshot, type_keys
 from .test_inside import branching, only
 from .twelve_programs import TWELVE
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 
 def chained() -> Any:

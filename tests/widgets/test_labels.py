@@ -11,7 +11,7 @@ from tests.jupyterlab_page import read_box
 from .conftest import PROGRAMS, accumulation, square, type_keys
 from .twelve_programs import TWELVE
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 # of each label: whether its own edge is the nearest one that is drawn, and which other labels or nodes it covers
 MEASURE = """() => {
@@ -172,7 +172,6 @@ HIDING = 0.02  # lie over an arrowhead: cards that would lie over a second edge 
 STEPS = 12  # the last ones of a program
 
 
-@pytest.mark.long
 def test_no_number_meets_another_label_and_few_lie_over_a_second_edge_or_an_arrowhead(show):
     """Of the programs by which pictures are judged, at their first size, at each step back; what stays counts once."""
     made: dict[str, Any] = {**TWELVE}

@@ -12,7 +12,7 @@ from .conftest import accumulation, build_chain_snapshot, cut, nested, square, t
 from .test_labels import quadratic_root, rosenbrock
 from .twelve_programs import TWELVE
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 
 def wide_program():

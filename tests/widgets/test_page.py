@@ -567,6 +567,7 @@ def test_every_button_shows_something(show):
     assert page.evaluate(EMPTY) == []
 
 
+@pytest.mark.long
 def test_who_steps_back_sees_each_step_where_it_was(show, page):
     page.set_viewport_size({"width": 900, "height": 640})
     page.emulate_media(reduced_motion="reduce")  # nothing glides

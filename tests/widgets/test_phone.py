@@ -12,7 +12,7 @@ from .conftest import accumulation, build_chain_snapshot, layers, square, type_k
 from .test_storeys import cubic
 from .twelve_programs import TWELVE
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.long]
 PHONE = {"width": 390, "height": 844}
 SMALL = """() => [...document.querySelectorAll(".mt-toolbar *, .mt-stepbar *")]
   .filter(el => ["BUTTON", "SELECT", "INPUT"].includes(el.tagName) && el.type !== "range" && el.offsetParent)

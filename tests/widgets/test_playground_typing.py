@@ -9,7 +9,7 @@ import pytest
 from minitape.cli.playground_page import write_playground_pages
 from tests.jupyterlab_page import read_box, wait_for_frame
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from tests.jupyterlab_page import read_box, wait_for_frame
 from .conftest import accumulation, build_chain_snapshot, layers, read_position, type_keys
 from .twelve_programs import TWELVE
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 
 def test_presenting_shows_the_graph_one_line_and_the_product_in_large_type(show):

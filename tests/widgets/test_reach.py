@@ -9,7 +9,7 @@ from tests.jupyterlab_page import read_box, wait_for_frame
 
 from .conftest import build_chain_snapshot, read_position, type_keys
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 FOCUS_IS_IN_VIEW = """() => {
   const tree = document.querySelector(".mt-view") ? document : document.body.lastElementChild.shadowRoot;

@@ -15,7 +15,7 @@ from tests.jupyterlab_page import read_box
 from .conftest import PROGRAMS, type_keys
 from .twelve_programs import TWELVE
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 LEAST = 11
 SMALLEST = """() => {
